@@ -19,7 +19,7 @@ OUTPUTS = ("state", "sensordata")
 def checked_rows(
     sizes: Mapping[str, int], nroll: int | None, nstep: int | None, given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return inputs and outputs of a rollout as full float64 arrays in C order; omitted inputs are None.
+    """Return a rollout's inputs and outputs by name, as full-size float64 arrays in C order; omitted inputs are None.
 
     `sizes` maps the name of each array to the length of its last dimension; `given` maps the name to the user's value
     or None. If `nroll` (number of rollouts) or `nstep` (number of steps) is None, it is inferred from the arrays.
@@ -41,7 +41,7 @@ def checked_rows(
 def inferred(
     sizes: Mapping[str, int], nroll: int | None, nstep: int | None, given: Mapping[str, Any]
 ) -> tuple[dict[str, np.ndarray | None], tuple[int, int]]:
-    """Return the arrays with all dimensions, before broadcasting, and the numbers of rollouts and steps.
+    """Return the arrays, not yet broadcast but with all dimensions, and the numbers of rollouts and steps.
 
     Arguments and errors are as in `checked_rows`.
     """
@@ -79,7 +79,7 @@ def unchecked_rows(
 
 
 def results(rows: np.ndarray, given: Any) -> np.ndarray:
-    """Return the results of a rollout. If the user's array `given` has their size, they are written to it."""
+    """Return the results `rows` of a rollout. If the user's array `given` has the same size, also write them to it."""
     if isinstance(given, np.ndarray) and given.size == rows.size:
         if not np.shares_memory(given, rows):
             given[...] = rows.reshape(given.shape)
@@ -113,7 +113,7 @@ def _infer(axis: int, value: int | None, arrays: Mapping[str, np.ndarray | None]
 
 
 def _in_c_order(name: str, array: np.ndarray) -> np.ndarray:
-    """Return the array, or a copy if its rows are not in C order or if it is a read-only output."""
+    """Return the array, or a copy of it if it is not in C order or is a read-only output."""
     return np.require(array, requirements=["C", "W"] if name in OUTPUTS else ["C"])
 
 

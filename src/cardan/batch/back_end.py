@@ -62,7 +62,7 @@ NOTHING: Mapping[str, np.ndarray] = MappingProxyType({})
 
 
 class SimulationError(RuntimeError):
-    """Error of a call in which some worlds failed. All other worlds ran to the end; failed worlds keep their state.
+    """Error of a call in which some worlds failed. All other worlds completed the call; failed worlds keep their state.
 
     Attributes:
         ids: the worlds that failed.
@@ -105,7 +105,7 @@ class Rollout:
 
 
 class BackEnd(ABC):
-    """Base class of back ends: worlds of one model, with their data and their states, a live array (nworld, nstate)."""
+    """Base class of back ends. Holds the worlds of one model: their data, and their states as rows (nworld, nstate)."""
 
     memories: Any
     state: Any
@@ -115,7 +115,7 @@ class BackEnd(ABC):
         self.models = models
         self.first = 0  # number of the first world, if the worlds are a part of a larger batch
         self.status = np.zeros(models.count, np.int32)  # 1 for worlds that failed in their last call
-        self.errors: dict[int, str] = {}  # of these worlds
+        self.errors: dict[int, str] = {}  # messages of the worlds that failed
         self.news: dict[tuple[int, int], str] = {}  # warnings of the current call, by world and kind (mjtWarning)
         self.diagnoses: dict[int, str] = {}  # the last warning of each world
 
@@ -136,11 +136,11 @@ class BackEnd(ABC):
 
     @abstractmethod
     def load(self, worlds: np.ndarray) -> None:
-        """Set the data of worlds from their rows of the state."""
+        """Copy the worlds' rows of `state` into their data."""
 
     @abstractmethod
     def save(self, worlds: np.ndarray) -> None:
-        """Write the state of worlds to their rows."""
+        """Copy the state in the worlds' data to their rows of `state`."""
 
     @abstractmethod
     def reset_data(self, worlds: np.ndarray) -> None:
@@ -156,11 +156,11 @@ class BackEnd(ABC):
 
     @abstractmethod
     def run(self, programs: Programs, worlds: np.ndarray, n: int = 1, lent: Mapping[str, np.ndarray] = NOTHING) -> None:
-        """Run programs `n` times, with borrowed buffers `lent` (k, ...) in place of private fields of the worlds."""
+        """Run each world's program `n` times. Private fields named in `lent` use its arrays (k, ...) as memory."""
 
     @abstractmethod
     def ask(self, stage: Any, worlds: np.ndarray, arrays: Mapping[str, np.ndarray]) -> None:
-        """Run a stage that reads its arguments from private fields of the worlds, and writes its results to them.
+        """Run a stage that reads its arguments from, and writes its results to, private fields of the worlds.
 
         `arrays` maps the names of these fields to float64 arrays (k, ...) in C order with their values. Afterwards the
         arrays contain the values that the stage wrote.
@@ -231,11 +231,11 @@ class BackEnd(ABC):
             self.state[:, self.columns(name)][worlds] = rows[:, place]
 
     def state_parts(self, names: Sequence[str] = ROWS) -> np.ndarray:
-        """Describe a row of fields of the state as parts (see `row_parts`)."""
+        """Return the parts of a row that consists of the state fields `names` (see `row_parts`)."""
         return row_parts(names, field_sizes(self.models.shown), self.memories.offset)
 
     def record_parts(self, item: Item) -> np.ndarray:
-        """Describe a record of an item as parts (see `row_parts`). Fields of the data are recorded as raw bytes."""
+        """Return the parts of a record of an item (see `row_parts`). Fields of the data are recorded as raw bytes."""
         if not isinstance(item, str):
             return self.state_parts(state_fields(item))
         if item == "time":
@@ -293,7 +293,7 @@ class BackEnd(ABC):
                 self.state[:, columns][worlds] = values.reshape(len(models), -1)
 
     def set_const(self, worlds: np.ndarray) -> None:
-        """Run `mj_setConst` in worlds; fields whose results differ from the batch's model become per-world values.
+        """Run `mj_setConst` in worlds. A field with a result that differs from the batch's model gets per-world values.
 
         Raises:
             SimulationError: some worlds failed.
@@ -314,7 +314,7 @@ class BackEnd(ABC):
         self.settle("set_const", worlds)
 
     def _new_constants(self, m: MjModel) -> Iterator[tuple[str, Any]]:
-        """Yield names and values of a world's constants that are per-world or differ from the batch's model."""
+        """Yield name and value of each constant in `m` that has per-world values or differs from the batch's model."""
         base = internals.memory(self.models.base)
         for name in CONSTANTS:
             is_array = name in base.arrays
@@ -328,7 +328,7 @@ class BackEnd(ABC):
         self.models.set(models)
 
     def good(self, worlds: np.ndarray) -> np.ndarray:
-        """Return those of `worlds` that have not failed in the current call."""
+        """Return the ids in `worlds` of worlds that have not failed in the current call."""
         return worlds[self.status[worlds] == 0] if self.errors else worlds
 
     def clear(self, worlds: np.ndarray) -> None:
@@ -359,9 +359,9 @@ class BackEnd(ABC):
             raise failure(name, {i + self.first: self.errors[i] for i in failed}, len(worlds))
 
     def programs(self, name: str, worlds: np.ndarray) -> Programs:
-        """Return the programs of a list of stages, one for each kind of world, and the kind of each world.
+        """Return the programs of a list of stages, one for each kind of world, and the kind of each world (or None).
 
-        Worlds of the call are marked as failed if their model has a feature that batches don't support.
+        If the model of a world in `worlds` has a feature that batches don't support, mark the world as failed.
         """
         kinds = self.models.kinds()
         if kinds is None:

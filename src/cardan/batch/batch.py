@@ -55,7 +55,7 @@ class Batch(BatchFields):
         nsim: number of worlds.
         nthread: number of threads, including the caller's; 0: one for each available processor. GPUs ignore it.
         persistent: accepted for programs written for ``mujoco.batch``; here, each world always has its own data.
-        device: ``"cpu"``; ``"cuda"``, or ``"cuda:1"`` for the second GPU; a list of GPUs shares the worlds among them.
+        device: ``"cpu"``; ``"cuda"``, or ``"cuda:1"`` for the second GPU; a list of GPUs to split the worlds among.
         dtype: ``"float64"`` or ``"float32"``, the precision of the data and of all computation. In single precision,
             the model is converted once: to change it later, write to expanded fields. ``data(world)`` and
             ``get_data(world)`` are copies in double precision.
@@ -134,7 +134,7 @@ class Batch(BatchFields):
             nstep: number of steps.
             stage: `mjtStage` up to which results are computed for the new state. By default, nothing is computed for
                 the new state, as in `mj_step`.
-            mask: worlds.
+            mask: boolean mask of worlds, in place of `ids`.
 
         Raises:
             SimulationError: some worlds failed.
@@ -149,7 +149,7 @@ class Batch(BatchFields):
         self._worlds.call("forward", self._select(ids, mask), _up_to(stage))
 
     def inverse(self, ids: Ids = None, *, mask: Ids = None) -> None:
-        """Compute the inverse dynamics of the worlds' accelerations (arguments and errors as in `step`)."""
+        """Compute the inverse dynamics from the worlds' accelerations (arguments and errors as in `step`)."""
         self._worlds.call("inverse", self._select(ids, mask), [("mj_inverse", 1)])
 
     def step1(self, ids: Ids = None, *, mask: Ids = None) -> None:
@@ -167,7 +167,7 @@ class Batch(BatchFields):
             ids: worlds (see `Batch`).
             keyframe: id of a keyframe, for all worlds of the call or one for each (k,); -1: the defaults.
             stage: `mjtStage` up to which results are computed.
-            mask: worlds.
+            mask: boolean mask of worlds, in place of `ids`.
 
         Raises:
             SimulationError: some worlds failed.
@@ -201,7 +201,7 @@ class Batch(BatchFields):
             ids: worlds (see `Batch`).
             out: arrays to record into, by item of `record`; new arrays are made for items that it lacks.
             every: steps from one record to the next.
-            mask: worlds.
+            mask: boolean mask of worlds, in place of `ids`.
 
         Returns:
             The arrays by item, (k, nstep // every, ...).
@@ -231,10 +231,10 @@ class Batch(BatchFields):
             nstep: number of steps.
             controls: controls of each step, broadcast to (k, nstep, nu); None: the current controls of the worlds.
             ids: worlds (see `Batch`).
-            contacts: "exact"; or "smooth": geoms that don't touch contribute to derivatives, too (docs/derivatives.md).
-            reach: for "smooth", largest distance of geoms that contribute, m; None: mean size of the model's bodies.
+            contacts: "exact"; or "smooth": geoms near contact also contribute to derivatives (docs/derivatives.md).
+            reach: for "smooth", largest distance in metres between contributing geoms; None: mean size of the bodies.
             every: steps from one stored state to the next.
-            mask: worlds.
+            mask: boolean mask of worlds, in place of `ids`.
 
         Returns:
             The tape: the recorded steps, and the methods that differentiate them.
@@ -258,7 +258,7 @@ class Batch(BatchFields):
             body: id of a body, or one for each world (k,).
             point: the point in the world frame (3,), or one for each world (k, 3), m.
             ids: worlds (see `Batch`).
-            mask: worlds.
+            mask: boolean mask of worlds, in place of `ids`.
 
         Returns:
             Jacobians of positions and of rotations, (k, 3, nv) each.
@@ -283,11 +283,11 @@ class Batch(BatchFields):
             pnt: starts of the rays: (3,), (nray, 3) for the same rays in all worlds, or (k, nray, 3); m.
             vec: directions, with one of the shapes of `pnt`.
             geomgroup: flags (6,) of the geom groups that the rays can hit; None: all.
-            flg_static: whether the rays can hit geoms of bodies fixed to the world.
+            flg_static: whether rays can hit geoms of static bodies (those fixed to the world).
             bodyexclude: id of a body whose geoms the rays pass through, or -1; one for all rays, or (k, nray).
             ids: worlds (see `Batch`).
             normal: whether normals are returned as well.
-            mask: worlds.
+            mask: boolean mask of worlds, in place of `ids`.
 
         Returns:
             Distances in units of `vec`, and ids of geoms, (k, nray) each; -1 if a ray hits nothing. With `normal` also
@@ -299,7 +299,7 @@ class Batch(BatchFields):
     # models ----------------------------------------------------------------------
 
     def expand(self, *names: str) -> Any:
-        """Give each world its own values of fields of the model. Return a live array (nworld, ...) for each name.
+        """Give each world its own values of the named model fields. Return a live array (nworld, ...) for each name.
 
         After writing fields that `mj_setConst` reads (masses, positions, ...), call `set_const`.
 
@@ -307,7 +307,7 @@ class Batch(BatchFields):
             names: names of `MODEL_FIELDS`; fields of the options as ``opt.<name>``.
 
         Raises:
-            ValueError: there is no such field, all worlds share it, or `set_models` was used.
+            ValueError: there is no such field, it can't differ between worlds, or `set_models` was used.
         """
         arrays = [self._worlds.models.expand(name) for name in names]
         return arrays[0] if len(arrays) == 1 else tuple(arrays)
@@ -319,7 +319,7 @@ class Batch(BatchFields):
         return self._worlds.models.read(name, writeable=False)
 
     def set_const(self, ids: Ids = None, *, mask: Ids = None) -> None:
-        """Run `mj_setConst` in worlds, on the CPU; fields whose results differ become per-world values.
+        """Run `mj_setConst` in worlds, on the CPU. Fields that then differ from the batch's model get per-world values.
 
         Raises:
             FatalError: `set_models` was used.
@@ -366,7 +366,7 @@ class Batch(BatchFields):
         return worlds.data(i)
 
     def get_data(self, sim: int, data: MjData | None = None) -> MjData:
-        """Return a copy of a world's data, with the state from the world's row of `state`. If given, `data` is filled.
+        """Return a copy of a world's data, with the world's row of `state` as its state. Copy to `data` if it is given.
 
         Raises:
             TypeError: `data` is not an MjData.
@@ -397,7 +397,7 @@ class Batch(BatchFields):
 
     @property
     def warning(self) -> np.ndarray:
-        """Last information and count of each warning (nworld, mjNWARNING, 2)."""
+        """Latest information and count of each warning in each world (nworld, mjNWARNING, 2)."""
         return np.stack([self._worlds.numbers(f"warning.{part}") for part in ("lastinfo", "number")], axis=-1)
 
     def _mask_of(self, warnings: tuple[mjtWarning, ...]) -> np.ndarray:
@@ -406,12 +406,12 @@ class Batch(BatchFields):
 
     @property
     def diverged(self) -> np.ndarray:
-        """Bit masks (nworld,) of 1 << mjtWarning: the divergence checks that have reset each world."""
+        """Bit mask for each world (nworld,): bit k is set if the divergence check of mjtWarning k reset the world."""
         return self._mask_of(DIVERGED)
 
     @property
     def overflow(self) -> np.ndarray:
-        """Bit masks (nworld,) of 1 << mjtWarning: the user's memory limits that each world has reached."""
+        """Bit mask for each world (nworld,): bit k is set if the world reached the memory limit of mjtWarning k."""
         return self._mask_of(OVERFLOWN)
 
     def diagnosis(self, sim: int) -> str:
@@ -431,7 +431,7 @@ class Batch(BatchFields):
 
     @property
     def parts(self) -> tuple[Batch, ...]:
-        """Batches on the single GPUs, if there are several. Other libraries take the fields of these without a copy."""
+        """One batch for each GPU, if there are several. Other libraries can use fields of these batches uncopied."""
         if "_parts" not in self.__dict__:
             parts = []
             for worlds in _gpu_only(self, "parts"):

@@ -1,6 +1,6 @@
 """Implementation of calls of a batch that return arrays: rollouts, Jacobians, rays, random numbers.
 
-Arguments are checked here.
+This module also checks their arguments.
 """
 
 from __future__ import annotations
@@ -138,9 +138,9 @@ _ROUNDS = 10
 
 
 def philox(counter: tuple[np.ndarray, ...], key: tuple[int, int]) -> tuple[np.ndarray, ...]:
-    """Return four blocks of 32 random bits for each counter, by Philox4x32-10, from a key of two 32-bit numbers.
+    """Return four 32-bit random numbers for each counter, computed by Philox4x32-10 with a key of two 32-bit numbers.
 
-    `counter` and the result are four arrays of one shape each, with 32-bit numbers stored as uint64. Source: Salmon,
+    `counter` and the result each consist of four arrays (uint64, values below 2^32) of equal shape. Source: Salmon,
     Moraes, Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3; SC 2011.
     """
     c0, c1, c2, c3 = counter

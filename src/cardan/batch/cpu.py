@@ -1,8 +1,8 @@
 """Back end with worlds in host memory, run by native threads.
 
-Like an MjData, each world has a slot table, a buffer with all arrays of fixed size, and an arena for each capacity. The
-tables, buffers and arenas of all worlds are in contiguous blocks. Each field of fixed size is thus one strided array
-over the worlds. If the arena of a world must grow, the world gets new arenas; its fixed arrays are not moved.
+Like an MjData, each world has a slot table, a buffer with all arrays of fixed size, and an arena for each capacity. All
+tables are in one contiguous block, as are all buffers and all arenas. Therefore each field of fixed size is one strided
+array over the worlds. If the arena of a world must grow, the world gets new arenas; its fixed arrays are not moved.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ class CpuBackEnd(BackEnd):
 
 
 def _a_row_each(rows: np.ndarray) -> np.ndarray:
-    """Reshape numbers (k, n, m) to one row for each world, (k, n m); k may be 0."""
+    """Reshape an array (k, n, m) to one row for each world, (k, n * m); k may be 0."""
     k, n, m = rows.shape
     return rows.reshape(k, n * m)
 
@@ -195,7 +195,7 @@ def default_capacities(m: MjModel) -> dict[str, int]:
 
 
 def _take_news(program: Program, m: MjModel, d: MjData) -> None:
-    """Pass the new warnings of a world to its batch. The data identifies the batch; a program may be shared."""
+    """Pass the new warnings of the world with the data `d` to its batch, which is stored in the data."""
     batch = internals.kept(d)["batch"]()
     memories = batch.memories
     i = int((d.address - memories.addresses[0]) // memories.slots.strides[0])
@@ -224,7 +224,7 @@ def refuse_python(m: MjModel, program: StepProgram) -> None:
 
 
 class WorldMemories:
-    """Memory for the data of `count` worlds, with the sizes and precision of a model, and arenas of `capacities`."""
+    """Memory for the data of `count` worlds of a model. Arenas start with the sizes `capacities`."""
 
     def __init__(self, m: MjModel, count: int, capacities: Mapping[str, int]) -> None:
         self.worlds = count
@@ -255,12 +255,12 @@ class WorldMemories:
         return block
 
     def attach_rows(self, name: str, rows: np.ndarray) -> None:
-        """Point the slots of a one-dimensional private field at the rows (nworld, n) of an array, in C order."""
+        """Make each world's one-dimensional private field refer to its row of an array (nworld, n) in C order."""
         self._private[name] = rows
         self._attach(name, rows, rows.shape[1])
 
     def lend(self, arrays: Mapping[str, np.ndarray], worlds: np.ndarray) -> None:
-        """Make private fields of some worlds use borrowed arrays (k, ...), in C order.
+        """Make private fields of some worlds refer to borrowed arrays (k, ...), in C order.
 
         The attribute `lent` keeps the arrays alive; the caller empties it when the fields are no longer used. The
         worlds' MjData objects still show the previous arrays.
@@ -273,17 +273,17 @@ class WorldMemories:
             self.slots[worlds, slot, 2] = rows.shape[2] if rows.ndim > 2 else 1
 
     def share(self, name: str, array: np.ndarray) -> None:
-        """Point the slots of a one-dimensional private field of all worlds at one array."""
+        """Make a one-dimensional private field of all worlds refer to one array."""
         self._private[name] = np.broadcast_to(array, (self.worlds, len(array)))
         self.slots[:, DATA.slot[name]] = array.ctypes.data, len(array), 1
 
     def spread_scalars(self, memory: StructMemory) -> None:
-        """Copy the scalars of one world's new data to all worlds."""
+        """Copy all scalar fields from `memory`, the memory of a new MjData, to all worlds."""
         scalars = list(scalars_of(DATA).values())
         self.slots[:, scalars] = memory.slots[scalars]
 
     def _attach(self, name: str, block: np.ndarray, length: int) -> None:
-        """Point each world's slot of a one-dimensional field at `length` elements in the world's row of a block."""
+        """Make each world's one-dimensional field refer to the first `length` elements of its row of a block."""
         slot = DATA.slot[name]
         self.slots[:, slot, 0] = block.ctypes.data + block.strides[0] * np.arange(self.worlds)
         self.slots[:, slot, 1] = length

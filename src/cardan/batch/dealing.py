@@ -1,7 +1,7 @@
 """Distribute blocks of worlds to workers that may be lost; the result of each block is used exactly once.
 
 This is the part of `cardan.batch.ray` that does not depend on Ray. A worker has at most `ahead` blocks at a time, so
-that inputs and results of only a few blocks are in transit. If a worker is lost, its blocks are computed again.
+that only the inputs and results of a few blocks are in transit. The blocks of a lost worker are computed again.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ class Block(NamedTuple):
 
 
 class WorkerLost(Exception):
-    """Error: a worker ended before its result arrived. It was killed or ran out of memory, or its machine was lost."""
+    """Raised if a worker ended before its result arrived: it was killed, ran out of memory, or its machine was lost."""
 
 
 class ClusterError(RuntimeError):
-    """Error: too many workers were lost while they computed the same worlds."""
+    """Raised if too many workers were lost while they computed one block of worlds."""
 
 
 class Dealing:
@@ -39,7 +39,7 @@ class Dealing:
         workers: the workers; a lost worker is replaced in this list.
         done: called with each block and its result, in the order of arrival.
         ahead: largest number of blocks that a worker has at a time.
-        tries: number of lost workers on one block after which the call fails.
+        tries: the call fails once this many workers were lost while they computed one block.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Dealing:
             self._flying.clear()
 
     def _fill(self, waiting: deque[Block]) -> None:
-        """Give waiting blocks to the workers that have the fewest blocks."""
+        """Submit waiting blocks, each to the worker with the fewest blocks, until every worker has `ahead` blocks."""
         load = [0] * len(self.workers)
         for place, _, _ in self._flying.values():
             load[place] += 1

@@ -1,4 +1,4 @@
-"""A step as a function of arrays, with its pull-back: the common part of `cardan.torch.step` and `cardan.jax.step`.
+"""Step function of arrays, with its pull-back: the common part of `cardan.torch.step` and `cardan.jax.step`.
 
 For a world with the state x, controls u and parameters p, ``(y, s) = f(x, u, p)`` is the next state and the sensor
 data. The pull-back of (dL/dy, dL/ds) is (dL/dx, dL/du, dL/dp), by the transposed Jacobians of each step (see
@@ -43,7 +43,7 @@ def crew_of(count: int) -> Crew:
 
 
 def _check_no_memory(m: MjModel, d: MjData) -> None:
-    """Refuse models whose plugins have a state or remember evaluations, because the arrays of a step don't hold these.
+    """Check that no plugin has a state or remembers evaluations, because the arrays of a step can't contain these.
 
     Raises:
         NotImplementedError: a plugin has a state or remembers evaluations.
@@ -70,7 +70,7 @@ class Worker:
         self.parts = [part(self.d, name) for name in names]
         self.space = TangentSpace(self.m)
         self._starts = np.cumsum([0, m.nq, m.nv, m.na])
-        self.lengths = np.zeros(0)  # lengths of the quaternions that the world was given
+        self.lengths = np.zeros(0)  # lengths of the quaternions in the given state
 
     def refresh(self) -> None:
         """Copy the current values of the user's model to the worker's copy."""
@@ -143,7 +143,7 @@ class Worker:
         return np.concatenate([lifted, adjoint[nv:]]), controls, *values
 
     def _add_parameters(self, values: list[np.ndarray], adjoint: np.ndarray, by_sensors: np.ndarray | None) -> None:
-        """Add the contribution of one step to `values`, the gradients with respect to the parameters."""
+        """Add one step's contribution to `values`, the gradients of the loss with respect to the parameters."""
         if not self.parts:
             return
         m = self.m
@@ -276,7 +276,7 @@ def differentiable_step(m: MjModel, names: tuple[str, ...], nstep: int) -> Diffe
 
 
 def common_shape(function: str, names: Sequence[str], arrays: Sequence[Any], shapes: Sequence[Any]) -> tuple[int, ...]:
-    """Return the broadcast leading dimensions of arrays of another library; `shapes` are their shapes for one world.
+    """Return the leading dimensions (worlds) of another library's arrays, broadcast; `shapes`: the shapes in one world.
 
     Raises:
         ValueError: an array has a wrong shape; the message names the calling `function`.

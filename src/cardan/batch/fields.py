@@ -56,7 +56,7 @@ class BatchView:
         self.__dict__.update(_batch=batch, id=index, name=name, _spans=spans)
 
     def _part(self, array: Any, field: Field) -> np.ndarray:
-        """Return the view (nworld, ...) of an array that belongs to the element."""
+        """Return a view (nworld, ...) of the part of an array that belongs to the element."""
         start, stop = self._spans[str(field.shape[0])]
         return array[:, start:stop] if holds_many(field) else array[:, start]
 
@@ -73,7 +73,7 @@ class BatchView:
         return self._part(expanded, field)
 
     def _shared(self, field: Field) -> np.ndarray:
-        """Return a field that isn't expanded, read-only (nworld, ...), with the values in the worlds' models."""
+        """Return a read-only array (nworld, ...) with each world's values of a field that isn't expanded."""
         models = self._batch._worlds.models
         if models.given is not None:
             array = np.stack([internals.array(model, field.name) for model in models.given])
@@ -112,7 +112,7 @@ class BatchView:
 
 
 def _assign(target: np.ndarray, value: Any) -> None:
-    """Copy values to an element's view. If the view has the shape (nworld, 1), values may have the shape (nworld,)."""
+    """Copy values to `target`, an element's view. If its shape is (nworld, 1), `value` may have shape (nworld,)."""
     values = np.asarray(value)
     if values.shape == target.shape[:1] and target.shape[1:] == (1,):
         values = values[:, None]
@@ -216,7 +216,7 @@ class BatchFields:
         return bound[name]
 
     def get_state(self, spec: int, ids: Ids = None, *, mask: Ids = None) -> Any:
-        """Return a copy of the parts of the state with the bits `spec` (`mjtState`), (k, size).
+        """Return a copy (k, size) of the parts of the state that `spec` (bits of `mjtState`) selects.
 
         Raises:
             ValueError: `spec` has unknown bits.
@@ -225,7 +225,7 @@ class BatchFields:
         return self._worlds.get_state(state_fields(state_bits("spec", spec)), worlds)
 
     def set_state(self, state: npt.ArrayLike, spec: int, ids: Ids = None, *, mask: Ids = None) -> None:
-        """Set the parts of the state with the bits `spec`, from `state`: (k, size), or (size,) for all worlds.
+        """Set the parts of the state that `spec` (bits of `mjtState`) selects: from `state`, (k, size) or (size,).
 
         Raises:
             ValueError: `state` has a wrong shape, or `spec` has unknown bits.

@@ -34,7 +34,7 @@ NO_SECOND = (
 
 
 def _rows(arrays: Sequence[Any], shapes: Sequence[tuple[int, ...]]) -> tuple[tuple[int, ...], list[np.ndarray]]:
-    """Return the leading dimensions, and the arrays in double precision with one dimension in place of these."""
+    """Return the leading dimensions, and the arrays in double precision with these dimensions merged into one."""
     given = [np.asarray(array, np.float64) for array in arrays]
     leading = np.broadcast_shapes(*(a.shape[: a.ndim - len(s)] for a, s in zip(given, shapes, strict=True)))
     worlds = prod(leading)
@@ -43,7 +43,7 @@ def _rows(arrays: Sequence[Any], shapes: Sequence[tuple[int, ...]]) -> tuple[tup
 
 @partial(jax.custom_jvp, nondiff_argnums=(0,))
 def _outcome(function: DifferentiableStep, inputs: tuple[Any, ...]) -> tuple[Any, Any]:
-    """Call the step from a traced program, as a pure callback."""
+    """Add the step to a traced JAX program, as a pure callback, and return its results."""
     leading, dtype = inputs[0].shape[:-1], inputs[0].dtype
     sizes = (function.nstate, function.m.nsensordata)
 
@@ -67,7 +67,7 @@ def _forward(function: DifferentiableStep, inputs: tuple[Any, ...]) -> tuple[tup
 
 @partial(jax.custom_jvp, nondiff_argnums=(0,))
 def _pull_back(function: DifferentiableStep, inputs: tuple[Any, ...], gradients: tuple[Any, Any]) -> tuple[Any, ...]:
-    """Call the pull-back from a traced program, as a pure callback."""
+    """Add the pull-back to a traced JAX program, as a pure callback, and return its results."""
     dtypes = [array.dtype for array in inputs]
 
     def compute(*arrays: Any) -> tuple[np.ndarray, ...]:
@@ -102,7 +102,7 @@ def step(
 ) -> tuple[Array, Array]:
     """Advance worlds and return the next state and the sensor data; JAX can differentiate this in reverse mode.
 
-    Arguments and results are as in `cardan.torch.step`, but JAX arrays. Leading dimensions are worlds, which are
+    Arguments and results are those of `cardan.torch.step`, as JAX arrays. Leading dimensions are worlds, which are
     computed on all processors. The leading dimensions of the arguments are broadcast; `jax.vmap` adds dimensions.
 
     Raises:

@@ -48,7 +48,7 @@ MEANING = (
     *("names", "body_parentid", "body_mocapid", "jnt_type", "jnt_bodyid", "geom_bodyid", "site_bodyid", "cam_bodyid"),
     *("light_bodyid", "sensor_type", "sensor_adr", "actuator_actadr"),
 )
-"""Fields of the model that define the meaning of the numbers in an MjData. All models of an MjData must share them."""
+"""Model fields that define the meaning of numbers in an MjData. They must be equal in all models used with it."""
 
 
 def check_data(function: str, data: MjData, m: MjModel) -> None:
@@ -83,7 +83,7 @@ def guess(name: str, fields: Collection[str]) -> str:
 
 
 def unknown_field(name: str, fields: Collection[str], of: str) -> ValueError:
-    """Make the error for a name that is not in `fields`, with a hint; `of` describes what has the fields."""
+    """Make the error for a name that is not in `fields`, with a hint. `of` describes the owner of the fields."""
     return ValueError(f"'{name}' is not a field of {of}{guess(name, fields)}")
 
 
@@ -99,7 +99,7 @@ class WorldModels:
         self._running: list[MjModel] = []  # the given models in the form of the batch
         self.shared = False  # whether the caller gave one model for all worlds
         self.values: dict[str, np.ndarray] = {}  # per-world values of fields (nworld, ...)
-        self.asked: dict[str, np.ndarray] = {}  # those values that the caller may write; the others are derived
+        self.asked: dict[str, np.ndarray] = {}  # entries of `values` that the caller may write
         self._slots: np.ndarray | None = None
         self._objects: dict[int, MjModel] = {}
 
@@ -127,7 +127,7 @@ class WorldModels:
         return self._shown(name, values)
 
     def own(self, name: str) -> np.ndarray:
-        """Return the per-world values of a field, made now if the field has none."""
+        """Return the per-world values of a field. If it has none yet, make them."""
         if name not in self.values:
             self.values[name] = self._make(name)
             self._objects.clear()
@@ -231,7 +231,7 @@ class WorldModels:
 
     @property
     def flexible(self) -> bool:
-        """Whether fields on which the stages of a world depend have per-world values."""
+        """Whether any field that affects the choice of a world's stages has per-world values."""
         return any(name.startswith(("opt.", "flex_")) or v.dtype.kind != "f" for name, v in self.values.items())
 
     def kinds(self) -> np.ndarray | None:

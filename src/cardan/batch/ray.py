@@ -1,6 +1,6 @@
 """Rollouts and parameter sweeps over the machines of a Ray cluster (extra ``cardan[ray]``).
 
-Each worker, an actor in its own process, simulates one block of worlds after the other. The model is sent once to each
+Each worker, an actor in its own process, simulates blocks of worlds, one at a time. The model is sent once to each
 machine. If a worker is lost, it is replaced, and its unfinished worlds are simulated again. A world's results depend
 only on its inputs. On processors of the same kind, they are bitwise identical to those of `cardan.rollout`.
 """
@@ -153,7 +153,7 @@ class Cluster:
     Args:
         model: the model. It is sent once; later changes have no effect.
         nworker: number of workers; None: as many as the cluster has processors for.
-        nthread: number of threads of each worker, which is also the number of processors reserved for it.
+        nthread: number of threads of each worker, and of processors reserved for it.
         progress: show a progress bar (on a terminal, once a call takes longer than a second).
 
     Raises:
@@ -243,9 +243,9 @@ class Cluster:
         Constants that depend on these values are computed for each world, as by `Batch.set_const`.
 
         Args:
-            fields: values (nworld, ...) of fields of the model, by name (see `Batch.expand`). Or a function of the
-                model and a `numpy.random.Generator` that draws the values for one world; they depend only on `seed` and
-                the world's id.
+            fields: values (nworld, ...) of fields of the model, by name (see `Batch.expand`). Or a function
+                that draws the values for one world, given the model and a `numpy.random.Generator` that depends only on
+                `seed` and the world's id.
             nstep: number of steps.
             nworld: number of worlds; needed if `fields` is a function.
             seed: seed of the generators.

@@ -101,7 +101,7 @@ def row_sizes(model: MjModel, control_spec: int) -> dict[str, int]:
 
 
 def _workers(model: MjModel, data: MjData | Sequence[MjData], nthread: int | None) -> list[MjData]:
-    """Return one MjData for each thread: the given ones, and new ones if there are too few."""
+    """Return one MjData for each thread: those given in `data`, and new ones if these are too few."""
     workers = list(data) if isinstance(data, Sequence) else [data]
     if not workers:
         raise ValueError("data is an empty list; give one MjData or more")
@@ -119,7 +119,7 @@ def _workers(model: MjModel, data: MjData | Sequence[MjData], nthread: int | Non
 
 
 def _run_all(model: MjModel, workers: list[MjData], rows: dict[str, np.ndarray | None], control_spec: int) -> None:
-    """Simulate all worlds in blocks; with a single MjData, in one block on the calling thread."""
+    """Simulate all worlds in blocks. If there is a single MjData, use one block and the calling thread."""
     nothing = np.zeros(0)
     given: dict[str, Any] = {name: nothing if array is None else array for name, array in rows.items()}
     nroll, nstep = given["state"].shape[:2]
@@ -165,7 +165,7 @@ def _run_all(model: MjModel, workers: list[MjData], rows: dict[str, np.ndarray |
 
 
 def _parts(m: MjModel, d: MjData, names: Sequence[str]) -> np.ndarray:
-    """Describe a row of the named fields as parts (see `row_parts`)."""
+    """Return the parts of a row that consists of the named fields (see `row_parts`)."""
     base = internals.memory(d).buffer.ctypes.data
     return row_parts(names, field_sizes(m), lambda name: (getattr(d, name).ctypes.data - base) // 8)
 

@@ -30,7 +30,7 @@ NWARNING = int(mjtWarning.mjNWARNING)
 
 
 def row_parts(names: Sequence[str], sizes: Mapping[str, int], address_of: Callable[[str], int]) -> np.ndarray:
-    """Return the parts of a row of n fields of the state: kind, address in `work.buffer` and size of each, (3 n,).
+    """Return the parts of a row of n state fields (3 n,): kind, address in `work.buffer` and size of each field.
 
     `names` are the fields in order; `sizes` and `address_of` map a name to its number of elements and its address.
     """
@@ -43,7 +43,7 @@ def row_parts(names: Sequence[str], sizes: Mapping[str, int], address_of: Callab
 
 @kernel
 def read_row(d: Data, parts: IntArray1, source: Array1, at: int) -> int:
-    """Set the parts of the data from the row that starts at `source[at]`; return the index after the row."""
+    """Copy the row that starts at `source[at]` to its parts in the data. Return the index after the row."""
     for k in range(len(parts) // 3):
         kind, address, size = parts[3 * k], parts[3 * k + 1], parts[3 * k + 2]
         if kind == TIME:
@@ -74,7 +74,7 @@ def count_at(d: Data, address: int) -> int:
 
 @kernel
 def write_row(d: Data, parts: IntArray1, target: Array1, at: int) -> None:
-    """Write the parts of the data to the row that starts at `target[at]`."""
+    """Copy the parts from the data to the row that starts at `target[at]`."""
     for k in range(len(parts) // 3):
         kind, address, size = parts[3 * k], parts[3 * k + 1], parts[3 * k + 2]
         if kind == TIME:
@@ -101,7 +101,7 @@ def row_size(parts: IntArray1) -> int:
 
 @kernel
 def _begin_world(m: Model, d: Data, world: int) -> None:
-    """Clear the warnings; set the inputs, the state and the warm start of a world."""
+    """Start the rollout of a world: clear the warnings, and set the inputs, the state and the warm start."""
     for k in range(NWARNING):
         d.warning.number[k] = 0
         d.work.warned[k] = 0
@@ -143,14 +143,14 @@ def rollout_output(m: Model, d: Data) -> int:
 
 @stage
 def load_state(m: Model, d: Data) -> int:
-    """Set the state of a batch's world from the world's row."""
+    """Copy a world's row of the batch's state to the world's data."""
     read_row(d, d.work.batch_part, d.work.batch_row, 0)
     return OK
 
 
 @stage
 def save_state(m: Model, d: Data) -> int:
-    """Write the state of a batch's world to the world's row."""
+    """Copy the state in a world's data to the world's row of the batch's state."""
     write_row(d, d.work.batch_part, d.work.batch_row, 0)
     return OK
 
@@ -176,7 +176,7 @@ def rollout_inputs(m: Model, d: Data) -> int:
 
 @stage
 def rollout_records(m: Model, d: Data) -> int:
-    """Count a step of a batch's rollout; after each `batch_every`-th step, write a record."""
+    """Increment the step count of a batch's rollout. After every `batch_every`-th step, write a record."""
     d.work.batch_step += 1
     if d.work.batch_step % d.work.batch_every == 0:
         row = d.work.batch_step // d.work.batch_every - 1
@@ -199,7 +199,7 @@ RAY_HEAD, RAY_WIDTH, ANSWER_WIDTH = 2 + NGROUP, 7, 5
 
 @stage
 def answer_rays(m: Model, d: Data) -> int:
-    """Write distance, geom id and normal of each ray (five numbers) to `batch_answer`.
+    """Cast rays and write the distance, geom id and normal for each ray (five numbers) to `batch_answer`.
 
     `batch_question` contains flags: whether to filter by group, whether static geoms are included, and one for each of
     the 6 groups. Then it contains each ray's point (3), direction (3) and excluded body.

@@ -1,7 +1,7 @@
 """Tapes of batches: recorded steps of many worlds and gradients of losses, computed by native threads.
 
-Each thread handles some of the worlds, and has its own data and tangent programs. A thread makes one native call for
-all steps of its worlds (`cardan.derive.trajectory`). Results are the same for any number of threads.
+Each thread handles some of the worlds and has its own data and tangent programs. One native call computes all steps of
+a thread's worlds (`cardan.derive.trajectory`). Results are the same for any number of threads.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class BatchTape(Locked):
             own[layout.remembered] = row[-len(layout.remembered) :]
 
     def _spread(self, work: Callable[[Any], Result], items: Sequence[Any]) -> list[Result]:
-        """Call `work` for each item, in one thread for each; return the results in the order of the items."""
+        """Call `work` for each item, each in its own thread. Return the results in the order of the items."""
         found: list[Any] = [None] * len(items)
 
         def one(k: int, _: int) -> None:

@@ -35,9 +35,9 @@ Trouble = Callable[[int, BaseException], None]
 def deal(count: int, nthread: int) -> list[tuple[int, int]]:
     """Divide `count` worlds into blocks (begin, end) for threads: large blocks first, single worlds at the end.
 
-    This needs few calls, and all threads end at almost the same time, although some worlds take longer than others. A
+    Few blocks are needed, and all threads end at almost the same time, even if some worlds take longer than others. A
     single thread gets one block. Source: C. Polychronopoulos, D. Kuck, Guided self-scheduling, IEEE Transactions on
-    Computers 36, 1987. Blocks are smaller here, because slow worlds may come first.
+    Computers 36, 1987. Blocks are smaller than in this source, because slow worlds may come first.
     """
     if nthread == 1:
         return [(0, count)]
@@ -51,7 +51,7 @@ def deal(count: int, nthread: int) -> list[tuple[int, int]]:
 
 @dataclass(slots=True)
 class Walk:
-    """Worlds of a call: their ids (k,), the programs that they need, and the index of each world's program (k,).
+    """Worlds of a call: ids (k,), list of programs, and the index `kinds` of each world's program in this list (k,).
 
     `entries` is the list of worlds for native code (`cardan.jit.driver.scripts`), `n` the number of repetitions.
     """
@@ -108,7 +108,7 @@ class Runner:
         self._crew.share(lambda job, worker: work(job, worker, walk), len(worlds))
 
     def _walk(self, job: Job, worker: int, walk: Walk) -> None:
-        """Run one world after the other natively; the caller's thread pauses regularly for signal handlers."""
+        """Run worlds natively, one at a time. The caller's thread pauses regularly so that signal handlers can run."""
         stopped, n, pace = ctypes.c_int64(), walk.n, walk.program(0)
         while True:
             most = ALL if worker else max(1, pace.patience // max(n, 1))
@@ -146,7 +146,7 @@ class Runner:
                 self._keep(world, error)
 
     def _keep(self, world: int, error: Exception) -> None:
-        """Report the exception of a world. If a user's function raised it (a signal handler), raise it again."""
+        """Report the exception of a world. If a user's signal handler raised it, raise it again."""
         if not raised_by_package(error):
             raise error
         self._trouble(world, error)
@@ -158,9 +158,9 @@ class Runner:
 
 
 def raised_by_package(error: BaseException) -> bool:
-    """Whether an exception was raised by a function of this package or its dependencies, not by a user's function.
+    """Return whether a function of this package or its dependencies, not a user's function, raised an exception.
 
-    Signal handlers can run within any function of the main thread; they are recognised by the traceback.
+    Signal handlers can run within any function of the main thread, so the whole traceback is searched.
     """
     trace = error.__traceback__
     while trace is not None:
@@ -171,4 +171,4 @@ def raised_by_package(error: BaseException) -> bool:
 
 
 _OWN = {__name__.partition(".")[0], "numpy", "numba", "llvmlite", "scipy"} | sys.stdlib_module_names
-"""Packages whose functions count as the package's own."""
+"""Top-level modules whose functions `raised_by_package` counts as this package or its dependencies."""

@@ -84,7 +84,7 @@ class ArrayAttribute:
 
 
 def _ignore(name: str) -> None:
-    """Do nothing. This is the default callback of groups on whose scalars nothing depends."""
+    """Do nothing: the default callback for groups with scalars that have no side effects."""
 
 
 class FieldGroup:
@@ -104,7 +104,7 @@ class FieldGroup:
 
     @classmethod
     def _of(cls, memory: StructMemory, changed: Callable[[str], None] = _ignore) -> Self:
-        """Make a group over the memory of a structure; `changed` is called with the name of each scalar that is set."""
+        """Make a group over the memory of a structure. When a scalar is set, `changed` is called with its name."""
         new = object.__new__(cls)
         new._show(memory, changed)
         return new

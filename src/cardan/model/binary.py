@@ -89,7 +89,7 @@ def _header(m: MjModel) -> bytes:
 
 
 def _field_rows() -> list[list[Any]]:
-    """Return the table of fields in the form of the header."""
+    """Return the table of fields in the form that the header contains: [name, type, shape] for each field."""
     return [[field.name, field.dtype, list(field.shape)] for field in FIELDS]
 
 

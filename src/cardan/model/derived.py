@@ -77,7 +77,7 @@ _TABLES: dict[str, tuple[Callable[[MjModel], np.ndarray], tuple[str, ...]]] = {
     "aux.around_adr": (polygons.around_adr, _MESHES),
     "aux.around": (polygons.around, _MESHES),
 }
-"""Function that computes each table, and the sizes that count the table's elements.
+"""For each table, the function that computes it and the sizes that count its elements.
 
 If all these sizes are 0, the table is constant. Tables without such sizes are computed for each model. Tables of
 addresses, shapes and grids are filled at first use.
@@ -118,7 +118,7 @@ ADDRESSES = ("aux.collider", "aux.contact_filter", "aux.plugin_call", "aux.sdf_s
 """Tables that contain addresses of functions."""
 
 OWN = (*ADDRESSES, "aux.sdf_face", "aux.sdf_grid", "aux.sdf_attr")
-"""Tables that a copy of a model does not take over: addresses of functions, and tables of the model's plugins."""
+"""Tables that are not copied with a model: addresses of functions, and tables of the model's plugins."""
 
 
 def copy_derived(new: MjModel, old: MjModel) -> None:

@@ -13,9 +13,9 @@ POLYTOPE_FACES = 200
 POLYTOPE_EDGES = 300
 """Largest number of edges of the expanding polytope (`cardan.collision.epa`), including edges around removed faces."""
 RECALLED = 16
-"""Number of searches, for each pair and shape, of which the last vertex is stored (`cardan.collision.hull_search`)."""
+"""Number of searches per pair and shape with a stored last vertex (`cardan.collision.hull_search`)."""
 MOST_TIED = 8
-"""Largest number of almost equally distant hull vertices that are examined (`cardan.collision.hull_search`)."""
+"""Largest number of hull vertices at almost equal distance that a search examines (`cardan.collision.hull_search`)."""
 LARGEST_SCAN = 256
 """Largest number of hull vertices for which a scan of all vertices is faster than a search
 (`cardan.collision.hull_search`)."""

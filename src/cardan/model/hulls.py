@@ -1,7 +1,7 @@
 """Tables derived from the convex hulls of a model's meshes, for searches along hull edges.
 
-They use that a closed surface is convex if it is locally convex at all its edges. Source: R. Seidel, Convex hull
-computations, in Handbook of Discrete and Computational Geometry (2004).
+They rely on this fact: a closed surface is convex if it is locally convex at all its edges. Source: R. Seidel, Convex
+hull computations, in Handbook of Discrete and Computational Geometry (2004).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
 TOLERANCE = 1e-6
-"""Largest height of a neighbour above a face at which their edge counts as convex, relative to the mesh's size."""
+"""Largest height of an adjacent vertex above a face at which the edge counts as convex, relative to the mesh's size."""
 LEAST_AREA = 1e-12
 """Twice the area of a face, relative to the square of the mesh's size, up to which the face has no valid normal."""
 
@@ -44,7 +44,7 @@ FOLDS = Struct(
 
 
 def vertex_certain(m: MjModel) -> np.ndarray:
-    """Return a flag for each mesh vertex (nmeshvert,): whether a search for the farthest hull vertex can end there.
+    """Return a flag for each mesh vertex (nmeshvert,): whether a search for the farthest vertex may safely end there.
 
     The flag is 1 if the hull is convex around the vertex, else 0. Hulls of surfaces with many coplanar points may
     contain slivers that fold over their neighbours; there, a search can end too early.
@@ -66,7 +66,7 @@ def vertex_certain(m: MjModel) -> np.ndarray:
 
 
 def uncertain_adr(m: MjModel) -> np.ndarray:
-    """Return the address of each mesh's entries in `uncertain`, and as last element the number of all entries."""
+    """Return the start of each mesh's entries in `uncertain`, followed by the number of entries (nmesh + 1,)."""
     return np.array([*accumulate(map(len, _uncertain(m)), initial=0)], np.int32)
 
 
@@ -89,9 +89,9 @@ def hull_point(m: MjModel) -> np.ndarray:
 
 @once
 def _small_hulls(m: MjModel) -> list[np.ndarray]:
-    """Return the hull vertices of each mesh as the columns of an array; it is empty for more than `LARGEST_SCAN`.
+    """Return an array for each mesh, with hull vertices as columns; empty for more than `LARGEST_SCAN` vertices.
 
-    The array is padded to a multiple of `SCAN_WIDTH` columns with the centre of the vertices, which is never farthest.
+    Each array is padded to a multiple of `SCAN_WIDTH` columns with the centre of the vertices, which is never farthest.
     """
     found, vertices = [], m.mesh_vert
     for rows in _hull_rows(m):
@@ -107,7 +107,7 @@ def _small_hulls(m: MjModel) -> list[np.ndarray]:
 
 @once
 def _graphs(m: MjModel) -> tuple[list[int], list[int], list[int]]:
-    """Return three lists over all meshes: graph's address (or -1), number of hull vertices, first vertex row."""
+    """Return three lists over all meshes: address of the graph (or -1), number of hull vertices, first mesh vertex."""
     graphs, numbers = m.mesh_graphadr.tolist(), m.mesh_graph
     return graphs, [int(numbers[graph]) if graph >= 0 else 0 for graph in graphs], m.mesh_vertadr.tolist()
 
@@ -129,10 +129,10 @@ def _uncertain(m: MjModel) -> list[np.ndarray]:
 
 
 def hull_neighbour(m: MjModel) -> np.ndarray:
-    """Return a table with one row for each entry of ``mesh_graph``, which a search reads at neighbours (nmeshgraph, 2).
+    """Return a table (nmeshgraph, 2) for hull searches, with one row for each entry of ``mesh_graph``.
 
     If the entry is a neighbour, the row contains the index of this vertex in ``mesh_vert``, and the address of this
-    vertex's own list of neighbours. For all other entries, the first number is -1, which also marks the end of a list.
+    vertex's own list of neighbours. In all other rows, the first number is -1, which also marks the end of a list.
     """
     table = np.full((max(1, m.nmeshgraph), 2), -1, np.int32)
     numbers = m.mesh_graph

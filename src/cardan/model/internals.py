@@ -56,7 +56,7 @@ def sizes(x: MjModel | MjData) -> dict[str, int]:
 
 
 def attach(x: MjModel | MjData, name: str, values: np.ndarray) -> None:
-    """Make an attached field, whose length is free, refer to another array. The model or data keeps the array alive."""
+    """Make an attached field refer to another array of any length. The model or data keeps the array alive."""
     x._memory.attach(name, values)
     forget_view(x)
 
@@ -67,7 +67,7 @@ def forget_view(x: MjModel | MjData) -> None:
 
 
 def kept(x: MjModel | MjData) -> dict[str, Any]:
-    """Return the dictionary in which other packages store values with a model or data. Copies start without it."""
+    """Return the dictionary in which other packages store values for a model or data. In a copy, it starts empty."""
     return x.__dict__.setdefault("_kept", {})
 
 
@@ -77,19 +77,19 @@ def set_model(d: MjData, m: MjModel) -> None:
 
 
 def copy_values(target: MjData, source: MjData) -> None:
-    """Copy all values between data of models with the same sizes. Plugins copy the data of their instances."""
+    """Copy all values from `source` to `target`. Their models must have the same sizes. Plugins copy their own data."""
     target._copy_values(source)
 
 
 def position(d: MjData) -> np.ndarray:
-    """Return a writable array (2,): where the last program stopped in its list of stages, and repetitions done."""
+    """Return a writable array (2,): the stage at which the last program stopped, and the number of repetitions done."""
     return d._resume
 
 
 def arena_hold(d: MjData) -> list[bool]:
-    """Return a list with one flag. While it is set, the arena must not move: a stage has called a Python function.
+    """Return a list with one flag, which is set while a stage calls a Python function: the arena must not move then.
 
-    Set the flag by a plain assignment, after which no signal handler can run before the next instruction.
+    Set the flag by a plain assignment, so that no signal handler can run before the next instruction.
     """
     return d._arena_held
 
@@ -113,7 +113,7 @@ def functions(m: MjModel) -> dict[str, Any]:
 
 
 def later_functions(m: MjModel) -> LaterCode:
-    """Return an object that keeps loaded all functions that will be written to the model's tables from now on."""
+    """Return an object that keeps all functions loaded that are written to the model's tables from now on."""
     return m._later_code
 
 

@@ -69,7 +69,7 @@ class MjContact(Record):
 
 
 class MjWarningStat(Record):
-    """Number of warnings of one kind, and information on the last of these warnings."""
+    """Number of warnings of one kind, and the information of the latest one."""
 
     __slots__ = ()
 
@@ -109,7 +109,7 @@ class MjContactList(RecordList):
 
 
 class MjWarningStatList(RecordList):
-    """Number of warnings of each kind, and information on the last warning of each kind."""
+    """Number of warnings of each kind, and the information of the latest warning of each kind."""
 
     record_class = MjWarningStat
 
@@ -121,7 +121,7 @@ class MjTimerStatList(RecordList):
 
 
 class MjSolverStatList(RecordList):
-    """Statistics of the solver's iterations, one island after the other."""
+    """Statistics of the solver's iterations, ordered by island."""
 
     record_class = MjSolverStat
 
@@ -138,7 +138,7 @@ class ArenaHeld(BaseException):
 
 
 def new_memory(model: MjModel, sizes: Mapping[str, int]) -> StructMemory:
-    """Allocate memory, filled with 0, for new data of a model; `sizes` are at least those of `data_sizes`."""
+    """Allocate memory, filled with 0, for new data of a model. No size may be smaller than in `data_sizes`."""
     memory = StructMemory(model._form.struct(DATA), sizes, CAPACITIES)
     attach_private(memory, {name: np.zeros(size) for name, size in private_sizes(memory.sizes).items()})
     memory.arrays["plugin"][:] = model._memory.arrays["plugin"]
@@ -146,7 +146,7 @@ def new_memory(model: MjModel, sizes: Mapping[str, int]) -> StructMemory:
 
 
 class _StackIsFull:
-    """Descriptor that replaces the address that programs need, if the stack is full. Reading it raises FatalError."""
+    """Descriptor read in place of an address that programs need if the stack is full. Reading it raises FatalError."""
 
     def __get__(self, data: MjData | None, owner: type) -> int:
         if data is None or "_memory" not in data.__dict__:
@@ -164,7 +164,7 @@ def data_sizes(model: MjModel) -> dict[str, int]:
 
 
 def private_sizes(sizes: Mapping[str, int]) -> dict[str, int]:
-    """Return the sizes of private arrays of real numbers outside the buffer; resets don't change these arrays.
+    """Return the sizes, by name, of private real arrays that are not in the buffer and that resets don't change.
 
     `sizes` are the sizes of a model or data.
     """
@@ -185,7 +185,7 @@ class MjData(Native, DataNames):
     """State, inputs and results of one simulation (names and shapes as in MuJoCo's mjData).
 
     Array attributes are views of the data's memory. Contacts and constraint rows are in an arena that grows
-    automatically; views of them that were taken before a step may show old memory after the step.
+    automatically: after a step, views of the arena that were made before it may show outdated memory.
 
     Args:
         model: the model, to which the data keeps a reference.
@@ -209,7 +209,7 @@ class MjData(Native, DataNames):
         begin_instances(model, self)
 
     def _adopt(self, model: MjModel, memory: StructMemory | None = None, call: np.ndarray | None = None) -> None:
-        """Initialise the data with a model and `memory`, or new memory if that is None.
+        """Initialise the data with a model and `memory`. If `memory` is None, allocate it.
 
         `call` is the array of words that programs use: position in the list of stages, repetitions done, addresses of
         model and data, identity of the model.
@@ -244,7 +244,7 @@ class MjData(Native, DataNames):
 
     @property
     def _address(self) -> int:
-        """Address of the data, under its name in MuJoCo's package."""
+        """Address of the data, under the name that MuJoCo's package uses."""
         return self.address
 
     @property
@@ -292,7 +292,7 @@ class MjData(Native, DataNames):
                 self._native[CALL_IDENTITY] = id(self.model)
 
     def __getattr__(self, name: str) -> np.ndarray:
-        """Return an array that is requested for the first time, and store it as an attribute."""
+        """Return an array, and store it as an attribute, so that later requests find it there."""
         if name not in ARRAYS:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return self.__dict__.setdefault(name, self.__dict__["_memory"].arrays[name])
@@ -350,7 +350,7 @@ class MjData(Native, DataNames):
 
 
 def _arena_property(name: str, dims: tuple[int | str, ...], doc: str) -> property:
-    """Make the property for an arena array; it returns only the part of the array in use."""
+    """Make the property for an arena array. The property returns only the part of the array that is in use."""
     counters = [COUNTERS.get(dim) if isinstance(dim, str) else None for dim in dims]
     first = counters[0] if counters[1:] == [None] * (len(dims) - 1) else None
 
@@ -399,7 +399,7 @@ setattr(MjData, "model", ArrayAttribute("model", "The model."))  # noqa: B010 (i
 
 
 TOLERANCES = ("opt.tolerance", "opt.noslip_tolerance", "opt.mpr_tolerance")
-"""Options that are raised in single precision, as are tolerances in code (`cardan.jit.front.precision`)."""
+"""Options that are increased in single precision, like tolerances in code (`cardan.jit.front.precision`)."""
 
 
 def model_in(form: Form, m: MjModel) -> MjModel:

@@ -141,13 +141,13 @@ _NUMBERS = frozenset(
         *("iterations", "ls_iterations", "mpr_iterations", "o_margin"),
     )
 )
-"""Options that stages read while they run, and that do not determine which stages a model needs."""
+"""Options that stages read at run time and that do not affect which stages a model needs."""
 _DECIDING = [slot for name, slot in scalars_of(MODEL).items() if name.startswith("opt.") and name not in _NUMBERS]
 """Slots of the options that determine which stages a model needs."""
 
 
 def _leaving(programs: ProgramTable) -> Callable[[str], None]:
-    """Make the function called if an option is set. It discards the programs, unless the option is in `_NUMBERS`."""
+    """Make the function to call when an option is set. It discards the programs unless the option is in `_NUMBERS`."""
 
     def changed(name: str) -> None:
         if name not in _NUMBERS:
@@ -168,10 +168,10 @@ def _reader(kind: str) -> Callable[..., Any]:
 
 
 class LaterCode:
-    """Element of a linked list of all functions written to the tables of a model, in chronological order.
+    """Element of a linked list, in chronological order, of all functions written to the tables of a model.
 
-    While a program runs, another thread may write functions to tables, and the program then calls these functions. So
-    each program keeps a reference to the element that was last when it was made, and thereby to all later elements.
+    While a program runs, another thread may write functions to tables, and the program then calls these functions. A
+    program therefore keeps a reference to the list's last element at the time it was made, and so to all later ones.
     """
 
     __slots__ = ("_code", "_next")
@@ -242,16 +242,16 @@ class MjModel(Native, ModelNames):
         self.__dict__.update(_finalized=False, _source=None, _mesh_poses={}, _plugins=())
 
     def references(self, functions: Iterable[Callable[..., Any]]) -> list[int]:
-        """Return what the model's tables contain for functions: addresses of native code, compiled if necessary.
+        """Return the entries for functions in the model's tables: addresses of native code, compiled if necessary.
 
-        If worlds are interleaved, return the functions' numbers in `_numbered`, from 1.
+        If worlds are interleaved, the entries are the functions' numbers in `_numbered`, from 1.
         """
         if not self._form.is_interleaved:
             return addresses(functions, self._form)
         return [self._numbered.setdefault(function, len(self._numbered) + 1) for function in functions]
 
     def put_functions(self, field: str, functions: tuple[tuple[int, Callable[..., Any] | int], ...]) -> None:
-        """Write a table of functions that stages call. The model keeps the functions' native code loaded.
+        """Write a table of functions that stages call, and keep the functions' native code loaded.
 
         ``field`` is one of `derived.ADDRESSES`. ``functions`` contains pairs: a position, and a function or the address
         of a native function. All other positions get their default.
@@ -278,7 +278,7 @@ class MjModel(Native, ModelNames):
         self._memory.arrays[field][place] = address
 
     def _keep_code(self, code: Any) -> None:
-        """Keep functions loaded for the life of all programs that may call them (see `LaterCode`)."""
+        """Keep functions loaded as long as any program exists that may call them (see `LaterCode`)."""
         with self._programs.lock:
             self._later_code = self._later_code.add(code)
 
@@ -307,7 +307,7 @@ class MjModel(Native, ModelNames):
 
     @property
     def _address(self) -> int:
-        """Address of the model, under its name in MuJoCo's package."""
+        """Address of the model, under the name that MuJoCo's package uses."""
         return self.address
 
     @classmethod
@@ -332,7 +332,7 @@ class MjModel(Native, ModelNames):
         """Do nothing: setting a scalar field of a model has no side effects."""
 
     def __getattr__(self, name: str) -> Any:
-        """Return an array or group of options that is requested for the first time, and store it as an attribute."""
+        """Return an array or group of options, and store it as an attribute, so that later requests find it there."""
         make = GROUPS.get(name)
         if make is not None:
             value = make(self)

@@ -124,10 +124,10 @@ class Kind(NamedTuple):
 
     name: str  # in `NAME_FIELDS` (``"jnt"``)
     methods: tuple[str, ...]  # names of the access methods
-    title: str  # the part of the view classes' names that names the kind
+    title: str  # kind in the names of the view classes (``"Joint"``)
     prefixes: tuple[str, ...]  # removed from the fields' names; if two names collide, the later prefix wins
     spans: dict[str, Span]  # range of the element's part of a field, by the field's first dimension
-    data_methods: tuple[str, ...]  # prefixes of fields in MjData, if there are any
+    data_methods: tuple[str, ...]  # names of the access methods of MjData; empty if it has no fields of this kind
     data_prefixes: tuple[str, ...]  # as `prefixes`, for fields of MjData; empty: all fields of those dimensions
 
 
@@ -253,7 +253,7 @@ def holds_many(field: Field) -> bool:
 
 
 def _part(view: ElementView, field: Field) -> np.ndarray:
-    """Return the part of a field that belongs to an element, and cache it."""
+    """Return an element's part of a field, and cache it."""
     start, stop = view._spans[field.shape[0]]  # type: ignore[index]
     arrays = view._memory.arrays
     array = arrays[field.name]
@@ -288,7 +288,7 @@ def fields_of(struct: Struct, prefixes: tuple[str, ...], dims: tuple[str, ...]) 
     """Return the fields of an element, by their names in the element's view.
 
     These are the fields of `struct` that have a first dimension in `dims` and one of `prefixes`. The names in the view
-    lack the prefix. A field that matches several prefixes is taken with the first of them.
+    lack the prefix. If a field matches several prefixes, the first of these is removed.
     """
     chosen: dict[str, Field] = {}
     left = [f for f in struct.members("") if f.shape and f.shape[0] in dims]
@@ -302,7 +302,7 @@ def fields_of(struct: Struct, prefixes: tuple[str, ...], dims: tuple[str, ...]) 
 
 @cache
 def view_class(name: str) -> type[ElementView]:
-    """Return a class of views by its name. Each of the dozens of classes is made only when it is used first."""
+    """Return a class of views by its name. Each class is made when it is first used."""
     owner, kind = _VIEWS[name]
     struct, prefixes = (MODEL, kind.prefixes) if owner == "MjModel" else (DATA, kind.data_prefixes)
     fields = fields_of(struct, prefixes, tuple(kind.spans))

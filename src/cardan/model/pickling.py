@@ -17,7 +17,7 @@ from cardan.jit.memory.struct import StructMemory
 
 
 def packed(memory: StructMemory) -> dict[str, Any]:
-    """Return the contents of a memory for a pickle: sizes, scalars, arrays (except attached ones), list of fields."""
+    """Return the contents of a memory for a pickle: list of fields, sizes, scalars, and arrays (not attached ones)."""
     return {
         "fields": _listed(memory.struct),
         "sizes": dict(memory.sizes),

@@ -1,4 +1,4 @@
-"""Functions called when models and data with plugin instances are made or copied.
+"""Callbacks for making and copying models and data with plugin instances.
 
 A higher-level package (`cardan.step`) registers these functions.
 """
@@ -50,6 +50,6 @@ def begin_instances(m: MjModel, d: MjData) -> None:
 
 
 def copy_instances(dest: MjData, m: MjModel, src: MjData) -> None:
-    """Let the plugins copy the data of their instances, after the values of ``src`` were copied to ``dest``."""
+    """Let the plugins copy the data of their instances. The values of ``src`` must already be copied to ``dest``."""
     if m.nplugin:
         _life().copied(dest, m, src)

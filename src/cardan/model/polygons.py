@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FLAT = 4e-7
 """Largest value of 1 - cos(angle between the normals) at which two triangles count as coplanar."""
 LEAST_AREA = 1e-6
-"""Limit of small triangles, which start polygons last: twice the area, relative to the square of the hull's size."""
+"""Limit for small triangles, which are the last to start polygons: twice the area, relative to the hull's size^2."""
 FREE = -1
 
 POLYGONS = Struct(
@@ -51,7 +51,7 @@ POLYGONS = Struct(
 
 @once
 def _merged(m: MjModel) -> StructMemory:
-    """Compute the polygons of all hulls of a model."""
+    """Compute the polygons of all hulls of a model, and return the memory with their tables."""
     memory, faces = StructMemory(POLYGONS, {}), m.nmeshgraph // 3  # a hull cannot have more
     vertices = m.nmeshvert
     memory.attach_new({"begin": vertices, "number": vertices, "around": 3 * faces, "owner": faces, "queue": faces})
@@ -65,7 +65,7 @@ def _merged(m: MjModel) -> StructMemory:
 
 
 def _table(m: MjModel, name: str, last: int) -> np.ndarray:
-    """Return a copy of the first `last` rows of a table of polygons; at least one row, so that it has an address."""
+    """Return a copy of the first `last` rows (at least one) of table `name` of the polygons."""
     return np.array(_merged(m).arrays[name][: max(1, last)])
 
 
@@ -95,7 +95,7 @@ def polygon_vert(m: MjModel) -> np.ndarray:
 
 
 def around_adr(m: MjModel) -> np.ndarray:
-    """Return the first entry in `around` of each row of ``mesh_vert``, followed by the number of entries."""
+    """Return, for each row of ``mesh_vert``, its first entry in `around`, followed by the number of entries."""
     entries = polygon_vert(m)[: int(polygon_vertadr(m)[_count(m)])]
     return np.append(0, np.cumsum(np.bincount(entries, minlength=m.nmeshvert))).astype(np.int32)
 
@@ -180,13 +180,13 @@ def walk_boundary(m: Model, h: Any, faces: int, first: int, count: int, polygon:
 
 @kernel
 def exact_corner(m: Model, row: int) -> Vec3:
-    """Return a row of ``mesh_vert`` in double precision."""
+    """Return the coordinates in a row of ``mesh_vert``, in double precision."""
     return (1.0 * m.mesh_vert[row, 0], 1.0 * m.mesh_vert[row, 1], 1.0 * m.mesh_vert[row, 2])
 
 
 @kernel
 def set_plane(m: Model, h: Any, polygon: int, end: int, seed: int) -> None:
-    """Write the normal of a polygon whose vertices end before `end`; if it has no area, take that of face `seed`."""
+    """Write the normal of a polygon with vertices up to `end` (exclusive); without area, that of face `seed`."""
     begin = h.vertadr[polygon]
     area = (0.0, 0.0, 0.0)
     a = exact_corner(m, h.vert[begin])
@@ -212,7 +212,7 @@ def twice_area(m: Model, faces: int, first: int, face: int) -> float:
 
 @native_over("Model", "HullPolygons")
 def merge_faces(m: Model, h: Any, _unused: int, _neither: int) -> int:
-    """Merge the triangles of all hulls into polygons. Large triangles go first, so that slivers don't define planes."""
+    """Merge the triangles of all hulls into polygons. Start at large triangles, so that slivers don't define planes."""
     polygon = 0
     h.vertadr[0] = 0
     for vertex in range(m.nmeshvert):

@@ -30,7 +30,7 @@ _TITLES = {str(MODEL.by_name[name].shape[0]): kind for kind, name in NAME_FIELDS
 
 
 def check_format(float_format: str | bytes) -> str:
-    """Return the format as a string, if it is a printf format for one real number.
+    """Check that a format is a printf format for one real number, and return it as a string.
 
     Raises:
         ValueError: the format is something else.
@@ -73,7 +73,7 @@ def data_text(m: MjModel, d: MjData, float_format: str = DEFAULT_FORMAT) -> str:
 
 
 def _in_use(d: MjData, field: Field) -> np.ndarray:
-    """Return the part of an array in use. It is shorter for contacts, constraint rows and iterations of the solver."""
+    """Return the part of an array that is in use: not all of it for contacts, constraint rows and solver iterations."""
     if field.name.startswith("solver."):
         islands = d._memory.arrays[field.name].reshape(mjNISLAND, mjNSOLVER)
         return np.concatenate([island[:count] for island, count in zip(islands, d.solver_niter, strict=True)])

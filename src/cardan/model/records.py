@@ -50,7 +50,7 @@ class Record:
         def __getattr__(self, name: str) -> Any: ...
 
     def __init_subclass__(cls) -> None:
-        """Add a property for each member to a new subclass."""
+        """Give a new subclass one property for each member of its records."""
         if "_struct" in cls.__dict__:
             members = cls._struct.members(cls._prefix)
             cls.fields = tuple(f.name.removeprefix(cls._prefix) for f in members)
@@ -185,7 +185,7 @@ class RecordList:
         return self._length() if self._rows is None else len(self._used())
 
     def _used(self) -> range:
-        """Return the rows of the records of this list."""
+        """Return the range of array rows that this list contains."""
         return range(self._length()) if self._rows is None else range(self._length())[self._rows]
 
     def __getitem__(self, index: Any) -> Any:
@@ -203,7 +203,7 @@ class RecordList:
         return self._records.get(used[i]) or self._record(used[i])
 
     def _record(self, row: int) -> Any:
-        """Make and store the record of a row, at the first request for this row."""
+        """Return the stored record of a row. At the first request, make the record."""
         return self._records.setdefault(row, self.record_class(self._columns, row))
 
     def _part(self, index: slice) -> slice:

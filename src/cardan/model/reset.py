@@ -24,7 +24,7 @@ def _set_patterns(m: Model, d: Data) -> None:
 
 @kernel
 def _clear_statistics(d: Data) -> None:
-    """Set all entries of the solver's statistics that may have been written to 0."""
+    """Set the used entries of the solver's statistics to 0."""
     for k in range(d.work.statistics_used):
         d.solver.improvement[k] = 0.0
         d.solver.gradient[k] = 0.0
@@ -61,7 +61,7 @@ def _set_defaults(m: Model, d: Data) -> None:
 def start_data(m: Model, d: Data) -> int:
     """Set the default state in new memory, which is already zero.
 
-    Zeros are not written again, because memory pages that are never written take no physical memory.
+    Zeros are not written again: pages of memory that are never written take no physical memory.
     """
     d.maxuse_arena = COUNT_BYTES
     _set_defaults(m, d)
@@ -102,7 +102,7 @@ def reset_data(m: Model, d: Data) -> int:
 
 @stage
 def reset_cleared(m: Model, d: Data) -> int:
-    """Set the default state. The caller must have set all arrays of fixed size to 0."""
+    """Set the default state in data in which the caller has set all arrays of fixed size to 0."""
     _clear_statistics(d)
     _clear_scalars(d)
     _set_defaults(m, d)

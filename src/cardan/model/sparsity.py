@@ -35,7 +35,7 @@ def derivation() -> Iterator[None]:
 
 
 def once(function: Callable[..., T]) -> Callable[..., T]:
-    """Decorate a function of a model (and further arguments) so that its results are cached within a `derivation`."""
+    """Decorate a function of a model and other arguments so that a `derivation` caches its results."""
 
     @wraps(function)
     def remembered(m: MjModel, *arguments: Any) -> T:
@@ -80,7 +80,7 @@ def dof_chain(parents: list[int], dof: int) -> list[int]:
 
 
 FIRST, SECOND, BOTH = 0, 1, 2
-"""Codes for which of an edge's two vertices a dof moves."""
+"""Codes for the vertices of an edge that a dof moves: the first, the second or both."""
 
 
 def _edge_vertices(m: MjModel) -> np.ndarray:
@@ -90,7 +90,7 @@ def _edge_vertices(m: MjModel) -> np.ndarray:
 
 @once
 def _edge_entries(m: MjModel) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return edge, dof and side (`FIRST`, `SECOND` or `BOTH`) of each entry.
+    """Return the edge, dof and side (`FIRST`, `SECOND` or `BOTH`) of each entry of the edge-dof pattern.
 
     There is an entry for each edge and each dof that moves a vertex of the edge: edge by edge, with ascending dofs.
     """

@@ -97,7 +97,7 @@ def _kernel_type(field: Field, readonly: bool) -> str:
 
 
 def _kernel_view(struct: Struct, prefix: str = "") -> Iterator[str]:
-    """Yield declarations of classes: first those of all groups of fields in a structure or group, then its own."""
+    """Yield the class declarations of a structure or group: first those of its groups of fields, then its own."""
     lines: list[str] = []
     for group in struct.prefixes:
         short = group.removeprefix(prefix)[:-1]

@@ -39,7 +39,7 @@ DATA = Struct("Data", [*chain(*DATA_TABLES.values()), *WORK], readonly=False)
 
 SIZE_NAMES: tuple[str, ...] = tuple(f.name for f in options.SIZES)
 
-# capacities of the arena: a stage that finds no room returns the number (from 1) of the capacity that must grow
+# capacities of the arena: a stage that lacks room returns the number (from 1) of the capacity that must grow
 CAPACITIES: tuple[str, ...] = ("ncon", "nefc", "nnzJ", "nefc_dual", "nisland", "nJ", "nH", "ncandidate", "nstatistic")
 CAPACITIES += ("nB_dual", "nAR", "nsolution")
 GROW_CON, GROW_EFC, GROW_NNZJ, GROW_DUAL, GROW_ISLAND, GROW_J, GROW_H, GROW_CANDIDATE = range(1, 9)
@@ -48,7 +48,7 @@ LIMITED: tuple[str, ...] = ("ncon", "nefc", "nnzJ")
 """Capacities whose use the user may limit (``<size memory>``)."""
 
 COUNT_BYTES = 8 * len(LIMITED)
-"""Number of bytes, always allocated, of the counts of the limited capacities."""
+"""Bytes of the counts of the limited capacities, which are always allocated."""
 
 
 @cache

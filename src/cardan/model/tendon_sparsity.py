@@ -50,7 +50,7 @@ ROWS = Struct(
 )
 
 _CHANGES, _MOVES = 1, 2
-"""Flags for the effects of a dof on a tendon: it can change the length, or it moves both ends of a segment."""
+"""Flags for the effects of a dof on a tendon: the dof can change the length, or moves both ends of a segment."""
 
 
 class TendonTables(NamedTuple):

@@ -1,7 +1,7 @@
 """Tables derived from the kinematic tree: chains of dofs, sparsity patterns of matrices, links of box trees.
 
-Rows of the patterns have ascending columns. Only a row of `qM` begins with the dof itself, followed by its ancestors
-towards the root. Bodies are numbered depth first, so that a subtree has consecutive ids.
+Rows of the patterns have ascending columns, except rows of `qM`: these begin with the dof itself, followed by its
+ancestors towards the root. Bodies are numbered depth first, so that a subtree has consecutive ids.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def attach_tree_tables(m: MjModel) -> None:
 
 
 def _bad_parent(m: MjModel, what: tuple[str, int, int]) -> str:
-    """Return a message on the first wrong parent; `what` is (field, first index with a parent, least valid parent)."""
+    """Return a message about the first invalid parent; `what`: field, first index with a parent, least valid parent."""
     name, first, least = what
     parents = m._memory.arrays[name][first:]
     i = int(np.argmax((parents >= np.arange(first, first + len(parents))) | (parents < least)))
@@ -101,7 +101,7 @@ def find_topology(m: Model, t: Any, _unused: int, _neither: int) -> int:
 
 @kernel
 def _number_bodies(m: Model, t: Any) -> bool:
-    """Find each body's first dof, the last dof of its chain, and subtree size; return whether dofs are consecutive."""
+    """Find each body's first dof, last dof of its chain and subtree size. Return whether dofs are in body order."""
     t.body_firstdof[0] = 0
     for body in range(m.nbody):
         number, first = m.body_dofnum[body], t.body_firstdof[body]
@@ -165,7 +165,7 @@ def _derivative_pattern(m: Model, t: Any) -> None:
 
 @kernel
 def _body_pattern(m: Model, t: Any) -> bool:
-    """Find each body's row of dofs: those above it, its own, and those below it. Return whether `nB` fits."""
+    """Find each body's row of dofs: of its ancestors, itself and its descendants. Return whether `nB` fits."""
     at = 0
     for body in range(m.nbody):
         t.B_rowadr[body] = at

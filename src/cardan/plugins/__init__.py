@@ -8,7 +8,7 @@ from cardan.plugins.sdf import SHAPE_PLUGINS
 from cardan.plugins.strain import MEMBRANE, SOLID
 from cardan.plugins.touch_grid import TOUCH_GRID
 
-# in the reference's order, so that the numbers in ``m.plugin`` are the same
+# in MuJoCo's order, so that the numbers in ``m.plugin`` are the same
 STOCK: tuple[Plugin, ...] = (*SHAPE_PLUGINS, PID, CABLE, MEMBRANE, SHELL, SOLID, TOUCH_GRID)
 
 for _plugin in STOCK:

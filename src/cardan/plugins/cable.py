@@ -7,14 +7,14 @@ With its rest value w0, the torque on the segment, in the parent's frame, is
     K (w0 - w),    K = diag(G J, E Iy, E Iz) / L
 
 The opposite torque acts on the parent. The two torques cancel for every dof that moves both bodies, so only the dofs of
-the segment's own joints are affected. L is the distance of the two bodies. J, Iy and Iz follow from the cross section
-of the segment's first geom: a capsule, cylinder or box along the X axis (other geoms have no stiffness).
+the segment's own joints are affected. L is the distance between the two bodies. J, Iy and Iz follow from the cross
+section of the segment's first geom: a capsule, cylinder or box along the X axis (other geoms have no stiffness).
 
-Attributes: `twist`, shear modulus G, Pa; `bend`, Young's modulus E, Pa; `flat`, "true" if the rod is straight without
-stress (w0 = 0; otherwise, w0 is as in the model); `vmax`, stress at which the colour of a drawn segment is saturated.
+Attributes: `twist`, shear modulus G, Pa; `bend`, Young's modulus E, Pa; `flat`, "true" if the stress-free rod is
+straight (w0 = 0; otherwise, w0 is as in the model); `vmax`, torque at which the colour of a segment is saturated, N m.
 
 Sources: M. Bergou, M. Wardetzky, S. Robinson, B. Audoly, E. Grinspun, Discrete elastic rods (2008); W. C. Young,
-Roark's formulas for stress and strain, table of torsion constants: the rectangle; numbers of the reference.
+Roark's formulas for stress and strain, table of torsion constants: the rectangle; results of MuJoCo.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ STRIDE = 6
 
 
 def section(kind: int, size: np.ndarray) -> tuple[float, float, float]:
-    """Compute the torsion constant and the second moments of area about Y and Z of a geom's cross section (m^4)."""
+    """Compute the torsion constant and the second moments of area (about Y and Z) of a geom's cross section, m^4."""
     if kind in (GEOM_CAPSULE, GEOM_CYLINDER):
         moment = 0.25 * pi * size[0] ** 4
         return 2.0 * moment, moment, moment
@@ -52,7 +52,7 @@ def section(kind: int, size: np.ndarray) -> tuple[float, float, float]:
 
 
 def moduli(config: Config) -> tuple[float, float, bool]:
-    """Return the shear modulus, Young's modulus, and whether the rod is straight without stress."""
+    """Return the shear modulus, Young's modulus, and whether the stress-free rod is straight."""
     number(config, "vmax", 0.0)
     return number(config, "twist", 0.0), number(config, "bend", 0.0), config.get("flat") == "true"
 
@@ -79,7 +79,7 @@ def init(m: Any, d: Any, instance: int) -> PluginMemory:
 
 @kernel
 def torque_of(d: Data, at: int, parent: int, body: int) -> Vec3:
-    """Torque on segment `body` from `parent`, world frame; the numbers of the segment begin at `at`."""
+    """Torque on segment `body` from its `parent`, world frame. The numbers of the segment begin at index `at`."""
     here = (d.xquat[body, 0], d.xquat[body, 1], d.xquat[body, 2], d.xquat[body, 3])
     before = (d.xquat[parent, 0], d.xquat[parent, 1], d.xquat[parent, 2], d.xquat[parent, 3])
     bent = sub_quat(here, before)
@@ -114,7 +114,7 @@ def rainbow(share: float) -> Vec4:
 
 
 def _torques(m: Any, d: Any, memory: PluginMemory) -> dict[int, np.ndarray]:
-    """Return, by body, the torque that the previous segment exerts on each segment, in the body's frame."""
+    """Return, by body, the torque on each segment from its previous segment, in the frame of the body."""
     torques = {}
     for k, body in enumerate(memory.indices[1:].tolist()):
         before, here = tuple(d.xquat[m.body_parentid[body]].tolist()), tuple(d.xquat[body].tolist())
@@ -126,9 +126,9 @@ def _torques(m: Any, d: Any, memory: PluginMemory) -> dict[int, np.ndarray]:
 
 
 def visualize(m: Any, d: Any, opt: Any, scn: Any, instance: int) -> None:
-    """Colour the segments' geoms by the mean of the torques at their two ends; the colour is saturated at `vmax`.
+    """Colour the first geom of each segment by the magnitude of the mean of the torques at its two ends.
 
-    If `vmax` is 0, do nothing. As in the reference, the colours remain in the model (`geom_rgba`).
+    The colour is saturated at `vmax`. If `vmax` is 0, do nothing. The colours remain in the model, as in MuJoCo.
     """
     most = number(config_of(m, instance), "vmax", 0.0)
     if most <= 0.0:

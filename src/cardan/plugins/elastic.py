@@ -11,14 +11,14 @@ flap is flat and not stretched, and therefore measures its bending. The energy a
 
     W = 1/2 mu h^3 / (8 (A0 + A1)) s's,    f_i = - mu h^3 / (8 (A0 + A1)) c_i s
 
-with the shear modulus mu, the thickness h and the areas A0, A1 at rest. This is the energy of a plate that is flat
-without stress, for deformations without stretching.
+with the shear modulus mu, the thickness h and the areas A0, A1 at rest. This is the energy of a plate with a flat
+stress-free shape, for deformations without stretching.
 
 Attributes: `face`, corners of the triangles (three vertices each); `young`, Young's modulus, Pa; `poisson`, Poisson's
 ratio; `thickness` of the plate, m. `edge` is not used.
 
 Sources: M. Bergou, M. Wardetzky, D. Harmon, D. Zorin, E. Grinspun, A quadratic bending model for inextensible surfaces
-(2006); numbers of the reference.
+(2006); results of MuJoCo.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def vertices_of(m: MjModel, instance: int) -> Vertices:
 def _poses(m: MjModel, turns: bool) -> tuple[list[Any], list[Any]]:
     """Return world positions and orientations of all bodies at qpos0.
 
-    Without ``turns``, bodies without children keep their orientation relative to the parent.
+    If ``turns`` is false, the orientations of bodies without children are relative to their parents.
     """
     parents = m.body_parentid.tolist()
     turned = set(parents)
@@ -180,7 +180,7 @@ def thickness_of(config: Config) -> float:
 
 
 def flaps_of(elements: np.ndarray) -> np.ndarray:
-    """Return the flaps (n, 4): the ends of the common edge, then the opposite vertices of first and second triangle."""
+    """Return the four vertices of each flap (n, 4): the ends of the common edge, then the two opposite vertices."""
     ends = np.sort(elements[:, [[0, 1], [1, 2], [2, 0]]], axis=2).reshape(-1, 2)
     opposite = elements[:, [2, 0, 1]].ravel()
     # sort sides by their edges; the sort is stable, so that the sides of an edge keep the order of the triangles
@@ -201,7 +201,7 @@ def _cotangents(a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def weights(rest: np.ndarray, flaps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the weights of the flaps' vertices (n, 4), and the total areas of the two triangles of each flap (n,)."""
+    """Return the weights of the flaps' vertices (n, 4), and the sum of the areas of each flap's two triangles (n,)."""
     x0, x1, x2, x3 = np.ascontiguousarray(rest[flaps].transpose(1, 2, 0))  # coordinates, corner by corner
     with np.errstate(all="ignore"):
         first0, area0 = _cotangents(x1 - x0, x2 - x0)

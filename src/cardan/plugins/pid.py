@@ -12,7 +12,7 @@ Attributes: the gains `kp`, `ki`, `kd`; `imax`, bound on the magnitude of ki I; 
 of the setpoint, from the second step on. A bound that is not given does not apply.
 
 Sources: K. J. Astrom, R. M. Murray, Feedback Systems (2008), chapter 10: PID control, limiting the integral against
-windup; numbers of the reference.
+windup; results of MuJoCo.
 """
 
 from __future__ import annotations

@@ -10,9 +10,9 @@ Packages provide plugins by the entry-point group ``cardan.plugins``. An entry p
 that registers the plugins, or a module that does so when it is imported. Entry points are loaded when a model names a
 plugin that is not registered.
 
-Data of instances for compiled functions are two arrays, made by `init`. The numbers of an instance start at
-`numbers_of(d, instance)` in ``d.work.plugin_number``, its integers at `indices_of(d, instance)` in
-``d.work.plugin_index``. Each MjData has arrays of its own, also if it is a copy.
+For compiled functions, the data of instances is in two arrays, filled from the results of `init`. The numbers of an
+instance start at `numbers_of(d, instance)` in ``d.work.plugin_number``, its integers at `indices_of(d, instance)` in
+``d.work.plugin_index``. Each MjData, even a copy, has its own arrays.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ PURPOSES = {
 
 @dataclass(frozen=True, eq=False)
 class Plugin:
-    """Registered plugin. `register_plugin` explains the attributes; `shape` is set only for signed-distance shapes."""
+    """Registered plugin. See `register_plugin` for the attributes; only signed-distance shapes have a `shape`."""
 
     name: str
     attributes: tuple[str, ...] = ()
@@ -208,7 +208,7 @@ def _load_packages() -> None:
 
 
 def find_plugin(name: str) -> Plugin | None:
-    """Return the plugin called `name`, or None; if it is not registered, load the installed packages' plugins first."""
+    """Return the plugin `name`, or None. If it is not registered, first load the plugins of installed packages."""
     if name not in PLUGINS:
         _load_packages()
     return PLUGINS.get(name)
@@ -229,7 +229,7 @@ def plugin_of(m: MjModel, instance: int) -> Plugin:
 
 
 def looks_at_data(name: str) -> bool:
-    """Whether `init` of plugin `name` may read the data. Built-in plugins do not read the data."""
+    """Whether `init` of plugin `name` may read the data. Only built-in plugins are known not to read it."""
     return name not in _stock
 
 

@@ -92,14 +92,14 @@ def shape_of(m: MjModel, instance: int) -> Shape:
 
 
 def _meshes(m: MjModel) -> dict[int, int]:
-    """Return, by plugin instance that is a shape, the mesh of the first geom with this instance."""
+    """Return a mesh id for each plugin instance that is a shape: the mesh of the first geom with the instance."""
     geoms = np.flatnonzero((m.geom_type == mjtGeom.mjGEOM_SDF) & (m.geom_plugin >= 0))
     instances, first = np.unique(m.geom_plugin[geoms], return_index=True)
     return dict(zip(instances.tolist(), m.geom_dataid[geoms[first]].tolist(), strict=True))
 
 
 def shape_functions(m: MjModel) -> dict[int, Callable[..., Any]]:
-    """Return the distance functions of a model's shapes by plugin instance. Errors as for `shape_of`."""
+    """Return the distance functions of a model's shapes by plugin instance. Errors are as in `shape_of`."""
     return {instance: shape_of(m, instance).entry for instance in _meshes(m)} if m.nplugin else {}
 
 

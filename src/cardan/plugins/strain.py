@@ -15,13 +15,13 @@ Venant-Kirchhoff material
     W = V (lambda (tr E)^2 + mu tr E^2),    E = 1/2 sum_a G_a elongation_a,
 
 and the force of an edge is along the edge. The volume V of a tetrahedron is signed by the order of its corners; for a
-triangle, V is a quarter of area times thickness. The factors are those of the reference: the literature has lambda / 2
-in place of lambda, and one in place of a quarter. Damping adds a multiple of the rate of change of each elongation,
+triangle, V is a quarter of area times thickness. The factors are those of MuJoCo: the literature has lambda / 2 in
+place of lambda, and one in place of a quarter. Damping adds a multiple of the rate of change of each elongation,
 computed from the elongation in the previous evaluation.
 
 Sources: R. Kikuuwe, H. Tabuchi, M. Yamamoto, An edge-based computationally efficient formulation of Saint
 Venant-Kirchhoff tetrahedral finite elements (2009); H. Delingette, Triangular springs for modeling nonlinear membranes
-(2008); numbers of the reference.
+(2008); results of MuJoCo.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def edges_of(elements: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def corner_coordinates(rest: np.ndarray, elements: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the coordinates of the elements' corners (m, corners, 2 or 3), and volumes or areas of elements (m,)."""
+    """Return the corners' coordinates (m, corners, 2 or 3) and the volume or area (m,) of each of m elements."""
     corners = rest[elements]
     side = corners[:, 1:] - corners[:, :1]
     if elements.shape[1] == 4:
@@ -82,7 +82,7 @@ def corner_coordinates(rest: np.ndarray, elements: np.ndarray) -> tuple[np.ndarr
 def metrics(rest: np.ndarray, elements: np.ndarray, bulk: float, shear: float, thickness: float) -> np.ndarray:
     """Compute the matrix of each element's energy (m, edges, edges), which maps elongations to the energy's gradient.
 
-    `rest` holds the positions of the vertices without stress (n, 3), and `elements` the corners (m, 3 or 4). `bulk` and
+    `rest` holds the stress-free positions of the vertices (n, 3), and `elements` the corners (m, 3 or 4). `bulk` and
     `shear` are Lame's parameters, Pa. Raises ValueError if an element has no volume.
     """
     coordinates, volume = corner_coordinates(rest, elements)
@@ -141,7 +141,7 @@ def edge_start(d: Data, instance: int) -> tuple[int, int]:
 
 @kernel
 def reset(m: Model, d: Data, instance: int) -> None:
-    """Set the squared lengths of the previous evaluation to those at rest."""
+    """Set each edge's squared length of the previous evaluation to its squared length at rest."""
     _, at = edge_start(d, instance)
     for edge in range(d.work.plugin_index[indices_of(d, instance) + NEDGE]):
         d.work.plugin_number[at + EDGE * edge + LAST] = d.work.plugin_number[at + EDGE * edge + REST]
@@ -187,7 +187,7 @@ def make_compute(nedges: int) -> Callable[[Any, Any, int, int], None]:
                         d.work.plugin_number[matrix + nedges * a + b]
                         * d.work.plugin_number[at + EDGE * other + ELONGATION]
                     )
-                # the force of the edge on its vertices: a tension per length
+                # the edge's force on its vertices, as tension per length
                 edge = index + 2 * d.work.plugin_index[element + a]
                 tail, tip = 3 * d.work.plugin_index[edge], 3 * d.work.plugin_index[edge + 1]
                 along = sub3(vector_at(d, position + tip), vector_at(d, position + tail))

@@ -13,7 +13,7 @@ If gamma > 0, cells are smaller near the centre, as in a fovea.
 Attributes: `size`, numbers of columns and rows of cells; `fov`, half of the horizontal (at most 180) and vertical (at
 most 90) field of view, degrees; `gamma`, foveation, 0 to 1; `nchannel`, number of channels, 1 to 6 (undefined or 0: 1).
 
-Sources: numbers of the reference.
+Source: results of MuJoCo.
 """
 
 from __future__ import annotations

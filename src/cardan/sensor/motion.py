@@ -169,7 +169,7 @@ def _presses_on(m: Model, d: Data, con: int, site: int, away: float) -> bool:
 
 @kernel
 def touch(m: Model, d: Data, i: int) -> None:
-    """Sum of the normal forces of a site's body at contacts that are in or under the site's volume, N.
+    """Sum of the normal forces at contacts of a site's body that the site's volume covers, N.
 
     A contact is included if the ray from its position along the normal, away from the body, hits the volume.
     """
@@ -237,7 +237,7 @@ def tendonlimitvel(m: Model, d: Data, i: int) -> None:
 
 @kernel
 def framelinvel(m: Model, d: Data, i: int) -> None:
-    """Linear velocity of an object, m/s; with a reference object, in and relative to its rotating frame."""
+    """Linear velocity of an object, m/s. If there is a reference object, relative to and in its rotating frame."""
     kind = m.sensor_objtype[i]
     k = m.sensor_objid[i]
     v = linear(object_velocity(m, d, kind, k, False))
@@ -252,7 +252,7 @@ def framelinvel(m: Model, d: Data, i: int) -> None:
 
 @kernel
 def frameangvel(m: Model, d: Data, i: int) -> None:
-    """Angular velocity of an object, rad/s; with a reference object, in and relative to its frame."""
+    """Angular velocity of an object, rad/s. If there is a reference object, relative to it and in its frame."""
     w = angular(object_velocity(m, d, m.sensor_objtype[i], m.sensor_objid[i], False))
     ref = m.sensor_refid[i]
     if ref >= 0:

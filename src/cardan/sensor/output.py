@@ -1,4 +1,4 @@
-"""Values of sensors: storage and cutoff, and helper functions for limits and orientations of objects."""
+"""Storage and cutoff of sensor values, and helper functions for limits and for orientations of objects."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Sensors of the position stage (spec: modeling, sensor). Each public function computes sensor `i` of its type.
 
-If the distance of two geoms exceeds the cutoff, the measured distance is the cutoff; normal and end points are zero.
+If the distance between two geoms exceeds the cutoff, the measured distance is the cutoff; normal and end points are 0.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _focal_lengths(m: Model, camera: int) -> Vec2:
 
 @kernel
 def camprojection(m: Model, d: Data, i: int) -> None:
-    """Pixel coordinates of a site in a camera's image, from the upper left corner; the camera looks along its -z."""
+    """Pixel coordinates of a site in a camera's image, from the upper left corner. The camera looks along its -z."""
     camera = m.sensor_refid[i]
     x, y, z = mul_mat_t_vec3(
         get9(d.cam_xmat, camera), sub3(get3(d.site_xpos, m.sensor_objid[i]), get3(d.cam_xpos, camera))
@@ -165,7 +165,7 @@ def clock(m: Model, d: Data, i: int) -> None:
 
 @kernel
 def _geom_range(m: Model, kind: int, k: int) -> tuple[int, int]:
-    """First and last (exclusive) geom of an object: of a geom with its convex pieces, or of a body."""
+    """Return the first and last (exclusive) geom of an object: a geom with its convex pieces, or a body."""
     if kind == OBJ_GEOM:
         return with_pieces(m, k)
     return m.body_geomadr[k], m.body_geomadr[k] + m.body_geomnum[k]
@@ -182,7 +182,7 @@ def closest_geoms(m: Model, d: Data, i: int) -> tuple[float, Vec3, Vec3]:
 
 @kernel
 def distance(m: Model, d: Data, i: int) -> None:
-    """Signed distance of the closest geoms of a sensor, at most the cutoff."""
+    """Smallest signed distance between the geoms of a sensor's two objects, m; at most the cutoff."""
     best, _, _ = closest_geoms(m, d, i)
     put1(m, d, i, best)
 

@@ -38,7 +38,7 @@ class SensorKind(NamedTuple):
         dim: number of values.
         datatype: kind of values, which determines how the cutoff is applied.
         compute: kernel of (m, d, sensor id) that writes the values.
-        needs: name of a computation that the sensor needs in addition to the pipeline up to `stage`.
+        needs: name of a further computation that the sensor needs, besides the pipeline up to `stage`.
     """
 
     type: int

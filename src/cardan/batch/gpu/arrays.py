@@ -111,7 +111,7 @@ def capsule(array: Any, device: tuple[int, int], versioned: bool) -> Any:
 
 
 class DeviceArray:
-    """View of memory on a GPU: `address` is that of the first element, `strides` are in bytes, `keep` owns the memory.
+    """View of memory on a GPU. `address`: that of the first element; `strides`: in bytes; `keep`: owner of the memory.
 
     `flags` has one attribute, `writeable`, as in NumPy.
     """
@@ -177,7 +177,7 @@ class DeviceArray:
         return self._over(self.address, wanted, strides)
 
     def __getitem__(self, key: Any) -> DeviceArray:
-        """Return a view. If the key is a list or mask of worlds, return a copy on the GPU."""
+        """Return a view of the selected elements. If the key is a list or mask of rows, return a copy on the GPU."""
         parts, rows = self._parts(key)
         if rows is None:
             return parts
@@ -245,7 +245,7 @@ class DeviceArray:
             target._take(source.broadcast(shape), target_rows=rows)
 
     def _uploaded(self, values: np.ndarray, shape: tuple[int, ...]) -> DeviceArray | int:
-        """Upload values to a staging array on the GPU and return it. For a single number, return only its bits."""
+        """Upload values to a staging array, and return this array. For a single number, return only its bits."""
         try:
             np.broadcast_to(values, shape)
         except ValueError:
@@ -275,7 +275,7 @@ class DeviceArray:
         return self._over(self.address, shape, repeated)
 
     def _rowwise(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return shape and strides with at least one dimension."""
+        """Return the shape and strides; an array without dimensions counts as one row."""
         return (self.shape, self.strides) if self.shape else ((1,), (0,))
 
     def _take(
@@ -291,7 +291,7 @@ class DeviceArray:
         transfers.move(shape, self.dtype.itemsize, target, origin, *ids)
 
     def _fill(self, bits: int, rows: np.ndarray | None) -> None:
-        """Set all elements of some rows (None: of all rows) to a number, given by its bits."""
+        """Set all elements of `rows` (None: all rows) to the number with the bit pattern `bits`."""
         shape, strides = self._rowwise()
         if rows is not None:
             shape = (len(rows), *shape[1:])
@@ -318,7 +318,7 @@ class DeviceArray:
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:
-        """Description of the array by version 3 of the protocol of CuPy, Numba and torch."""
+        """Description of the array in version 3 of the CUDA array interface, for CuPy, Numba and torch."""
         return {
             "shape": self.shape,
             "typestr": self.dtype.str,
@@ -362,7 +362,7 @@ def c_strides(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
 
 
 def _reshaped(shape: tuple[int, ...], strides: tuple[int, ...], wanted: tuple[int, ...]) -> tuple[int, ...] | None:
-    """Return strides with which an array's memory has the shape `wanted`, or None if that would need a copy."""
+    """Return the strides that show an array's memory in the shape `wanted`, or None if a copy would be needed."""
     if int(np.prod(shape)) != int(np.prod(wanted)):
         return None
     if 0 in wanted:

@@ -150,7 +150,7 @@ class GpuBackEnd(BackEnd):
     # programs ------------------------------------------------------------------------
 
     def _gpu_program(self, stages: Stages) -> GpuProgram:
-        """Return the program of some stages. If functions that stages call by number were added, make a new program."""
+        """Return the cached program of stages. Make a new one if functions called by number were added."""
         key = (*stages, len(internals.numbered(self.models.base)))
         if key not in self.gpu_programs:
             with _PREPARING.lock:
@@ -228,7 +228,7 @@ class GpuBackEnd(BackEnd):
     # requests of stages --------------------------------------------------------------
 
     def _answer(self, program: GpuProgram, status: int, worlds: np.ndarray, rows: np.ndarray) -> None:
-        """Handle the request of the worlds that stopped with `status` (see `GpuProgram.run`)."""
+        """Handle the request `status` with which `worlds` stopped (see `GpuProgram.run`)."""
         if 0 < status <= len(CAPACITIES):
             need = int(self.memories.view("work.need")[worlds].numpy().max())
             try:
@@ -252,7 +252,7 @@ class GpuBackEnd(BackEnd):
                 self.keep_error(i, RuntimeError(f"{stage} {what}"))
 
     def _take_warnings(self, worlds: np.ndarray) -> None:
-        """Store the new warnings of worlds, which are reported at the end of the call."""
+        """Store the new warnings of worlds, to be reported at the end of the call."""
         names = ("warning.number", "warning.lastinfo", "work.warned", "time")
         number, lastinfo, warned, time = (self.memories.view(name)[worlds].numpy() for name in names)
         self._warned = True

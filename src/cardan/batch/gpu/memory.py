@@ -24,7 +24,7 @@ STATISTICS = {"nstatistic": int(mjNSOLVER)}
 BLOCKS = (128, 64, 32)
 """Possible numbers of threads in a block: whole warps of 32 threads. Each thread simulates one world."""
 BUSY = 2
-"""Least number of blocks per multiprocessor. A larger block size is used only if it leaves at least as many blocks."""
+"""Smallest number of blocks per multiprocessor. Larger blocks are used only if this many blocks remain."""
 
 
 def block_size(count: int, multiprocessors: int) -> int:
@@ -85,7 +85,7 @@ class GpuMemories:
         return sum(lane_layout(self.struct, growable, home, self.sizes, self.worlds).nbytes for home in homes)
 
     def _emptied(self) -> tuple[int, int]:
-        """Free all memory of this object. Return the numbers of free and of all bytes of the GPU."""
+        """Free all memory of this object. Return the GPU's free memory and its total memory, in bytes."""
         for _, memory in self._places.values():
             memory.free()
         for array in self._private.values():
@@ -103,7 +103,7 @@ class GpuMemories:
         self._table.write(self._slots)
 
     def _place(self, capacity: str | None) -> None:
-        """Allocate all fields whose size is `capacity` (None: all fields of fixed size), filled with 0."""
+        """Allocate all fields that `capacity` determines the size of (None: fields of fixed size), filled with 0."""
         layout = lane_layout(self.struct, frozenset(CAPACITIES), capacity, self.sizes, self.worlds)
         memory = self.gpu.allocate(layout.nbytes)
         self._places[capacity] = layout, memory
@@ -190,7 +190,7 @@ class GpuMemories:
         self.publish()
 
     def copy_world(self, world: int, d: MjData) -> None:
-        """Copy a world's data to `d`, which is in double precision and keeps its own objects of plugin instances."""
+        """Copy a world's data to `d`, an MjData in double precision. `d` keeps its own objects of plugin instances."""
         into = internals.memory(d)
         for capacity in into.growable:
             if capacity != "nstatistic" and into.sizes[capacity] < self.sizes[capacity]:

@@ -1,7 +1,7 @@
 """The models of the worlds on a GPU: one slot table for all worlds, or one for each world if fields are expanded.
 
 Kernels find a world's table through two words in memory: the address of the first table, and the distance from one
-table to the next. So captured launches stay valid when fields are expanded.
+table to the next (0 for one shared table). Captured launches therefore stay valid when fields are expanded.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from cardan.model.tables import MODEL
 class Uploaded:
     """Record of a model on the GPU: the model's slot table, and the last uploaded values of its function tables."""
 
-    model: MjModel  # on this machine: while it is kept, no other model has its id
+    model: MjModel  # in host memory; as long as it exists, no other model has its id
     slots: np.ndarray
     numbers: dict[str, np.ndarray]
     keep: list[Memory]  # owners of the memory
@@ -48,7 +48,7 @@ class GpuModels(WorldModels):
 
     @property
     def address(self) -> int:
-        """Address, constant for life, of the two words through which kernels find slot tables."""
+        """Address of the two words through which kernels find slot tables. It never changes."""
         return self._control.address
 
     # the shared model ------------------------------------------------------------

@@ -24,7 +24,7 @@ Answer = Callable[["GpuProgram", int, np.ndarray, np.ndarray], None]
 
 
 class GpuProgram:
-    """Program of stages that runs repeatedly in worlds on a GPU, `stages_per_launch` stages (0: all) in one launch."""
+    """Program that runs stages repeatedly in worlds on a GPU. One launch runs `stages_per_launch` stages (0: all)."""
 
     def __init__(
         self,
@@ -57,8 +57,8 @@ class GpuProgram:
     def run(self, worlds: np.ndarray | None, repeat: int, answer: Answer) -> None:
         """Run all stages `repeat` times in worlds (None: all).
 
-        For each status with which worlds stopped, ``answer(program, status, ids, rows)`` is called. Its arguments are
-        the ids of these worlds and the progress array `rows` (3, nworld). It calls `go_on` for worlds that continue.
+        If worlds stop, ``answer(program, status, ids, rows)`` is called once for each status: `ids` are the worlds that
+        stopped with it, `rows` (3, nworld) is the progress array. `answer` calls `go_on` for worlds that continue.
         """
         if repeat < 1 or (worlds is not None and not len(worlds)):
             return

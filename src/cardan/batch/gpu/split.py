@@ -59,7 +59,7 @@ class SplitBackEnd:
 
     Raises:
         CudaError, GpuMemoryError: see `GpuBackEnd`.
-        ValueError: `device` names no GPU, or more GPUs than there are worlds; see also `GpuBackEnd`.
+        ValueError: `device` contains no GPU, or more GPUs than there are worlds; see also `GpuBackEnd`.
     """
 
     def __init__(self, model: MjModel, count: int, device: Sequence[str], **options: Any) -> None:
@@ -121,7 +121,7 @@ class SplitBackEnd:
         return ids
 
     def taken(self, value: Any, shape: tuple[int, ...]) -> np.ndarray:
-        """Return numbers as a NumPy array, broadcast to `shape`. Later, each GPU gets the rows of its worlds."""
+        """Return numbers as a NumPy array, broadcast to `shape`. Each GPU later gets only the rows of its worlds."""
         return np.broadcast_to(np.asarray(value), shape)
 
     def bind(self, name: str) -> SplitArray:
@@ -137,7 +137,7 @@ class SplitBackEnd:
         return np.concatenate([part.numbers(name) for part in self.parts])
 
     def get_state(self, names: Sequence[str], worlds: np.ndarray) -> SplitArray:
-        """Return a copy, on the GPUs, of fields of the state of worlds, (k, size)."""
+        """Return a copy (k, size), on the GPUs, of state fields of worlds."""
         return SplitArray(self._each("get_state", worlds, lambda part, own, _: part.get_state(names, own)))
 
     def set_state(self, rows: np.ndarray, names: Sequence[str], worlds: np.ndarray) -> None:

@@ -64,7 +64,7 @@ class Transfers:
         target_ids: int = 0,
         source_ids: int = 0,
     ) -> None:
-        """Start the copy of an array.
+        """Start copying an array, or filling it with a number.
 
         Args:
             shape: number of copied elements along each dimension.
@@ -87,7 +87,7 @@ class Transfers:
 def _joined(
     shape: Sequence[int], target: Sequence[int], source: Sequence[int]
 ) -> tuple[list[int], list[int], list[int]]:
-    """Reduce a copy to `NDIM` dimensions. Except for the first, dimensions with matching strides are merged.
+    """Reduce a copy to `NDIM` dimensions, by merging dimensions with matching strides (never the first dimension).
 
     Return the number of elements, the target's strides and the source's strides along each dimension.
     """
