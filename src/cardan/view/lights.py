@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from viser import SceneApi
 
 SCATTERED = 2.0 * pi
-"""Browser intensity of a light that has strength 1 in the model."""
+"""Intensity in the browser of a light with strength 1."""
 WIDEST = 89.0
 """Largest half angle of a cone in the browser, degrees; wider lights are point lights."""
 SHARPEST = 10.0

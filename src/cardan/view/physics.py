@@ -26,7 +26,7 @@ SPEC = mjtState.mjSTATE_INTEGRATION.value
 
 
 class History:
-    """Latest states of some worlds, the oldest first. The larger the states are, the fewer are kept."""
+    """Latest states of some worlds, the oldest first: at most `length` states, or fewer if the states are large."""
 
     def __init__(self, model: MjModel, length: int = LENGTH, worlds: int = 1) -> None:
         self._shape = (worlds, mj_stateSize(model, SPEC))
