@@ -32,7 +32,7 @@ _ACTUATOR = table(
     gaintype=("gaintype", GAIN),
     biastype=("biastype", BIAS),
 )
-"""Columns copied from attributes of the general form, keywords as their numbers."""
+"""Fields copied from attributes of the general form. Keywords are stored as their numbers."""
 _SERVO_DYNAMICS = ("none", "filterexact", "integrator")
 _MOST_ACTIVATIONS = 100_000
 
@@ -76,9 +76,9 @@ def add_actuators(build: Build) -> None:
 
 
 def _general_forms(elements: Sequence[Element]) -> list[dict[str, Any]]:
-    """Return, for each actuator, the values in the general form that its class and its shortcut's attributes give.
+    """Return each actuator's attributes of the general form, converted from its default class and shortcut attributes.
 
-    Attributes of the general form that the element itself has are not included.
+    Attributes of the general form that are set on the element itself are not included.
     """
     known: dict[tuple[str, int, tuple[tuple[str, Any], ...]], dict[str, Any]] = {}
     bases: list[dict[str, Any]] = []
@@ -125,7 +125,7 @@ def _check_muscle(element: Element, prm: tuple[float, ...], attribute: str) -> N
 
 
 def _check_parameters(actuators: Resolved) -> None:
-    """Check the parameters of muscles, and that the control range of dampers and adhesion has no negative values."""
+    """Check muscle parameters, and check that control ranges of damper and adhesion actuators are not negative."""
     for which in ("gain", "bias"):
         words = actuators[f"{which}type"]
         if "muscle" in words:
@@ -145,7 +145,7 @@ def check_delays(elements: Resolved) -> None:
 
 
 def _activations(actuators: Resolved) -> list[int]:
-    """Check ``actdim``, and return each actuator's number of activation variables, those of plugins excluded."""
+    """Check ``actdim``, and return each actuator's number of activation variables, without those of its plugin."""
     counts: list[int] = []
     for element, kind, given in zip(actuators.elements, actuators["dyntype"], actuators["actdim"], strict=True):
         stateful = kind != "none"

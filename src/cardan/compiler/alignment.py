@@ -47,7 +47,10 @@ def align_free_bodies(build: Build) -> None:
 
 
 def _is_aligned(build: Build, body: Body) -> bool:
-    """Return whether to align a body: it has a free joint, no children, and ``align`` or ``alignfree`` requests it."""
+    """Return whether to align the frame of a body with its inertial frame.
+
+    Its only joint is free, it has no children, its frame is not yet aligned, and ``align`` or ``alignfree`` is set.
+    """
     if body.children or len(body.joints) != 1 or body.joints[0].type != "free":
         return False
     (joint, _), *_ = body.parts("joint")

@@ -54,7 +54,7 @@ def add_bodies(build: Build) -> None:
 
 
 def _is_fused(element: Element) -> bool:
-    """Return whether a body can be fused with its parent: it is static, and the user does not keep it."""
+    """Return whether a body can be fused with its parent: no joint, no mocap, and ``fuse`` is not "false"."""
     if element["mocap"] or element["fuse"] == "false":
         return False
     return not any(part.row.kind == "joint" for part, _ in element.content())
@@ -78,7 +78,7 @@ def _place_all(build: Build, frames: list[tuple[Element, ...]]) -> None:
 
 
 def _place_repeated(build: Build, frames: list[tuple[Element, ...]], columns: tuple[list[Any], ...]) -> None:
-    """Set the poses and attributes of repeated bodies; ``columns`` are those of mocap, gravcomp and user values."""
+    """Set the poses and attributes of repeated bodies; ``columns`` holds mocap, gravcomp and user values."""
     own: dict[Pattern, dict[str, Any]] = {}  # values of the models, with those of the last element
     before = build.bodies[0]
     for body in build.bodies:
@@ -104,7 +104,7 @@ def _place_repeated(build: Build, frames: list[tuple[Element, ...]], columns: tu
 
 
 def _mocap_ids(build: Build, mocap: list[bool]) -> list[int]:
-    """Return the mocap id of each body, or -1; check that mocap bodies are children of the world without joints."""
+    """Return the mocap id of each body, or -1. Check that mocap bodies have no joints and the world as parent."""
     if True not in mocap:
         return [-1] * len(mocap)
     for body in build.bodies:
@@ -158,7 +158,7 @@ _ALONG = 1e-14  # an axis is along a coordinate axis if its other components are
 
 
 def put_topology(build: Build) -> None:
-    """Set the bodies' root, weld and tree ids, the dofs' parents and addresses, and the sizes of sparse matrices."""
+    """Set root, weld and tree ids of bodies, parents and addresses of dofs, and sizes of sparse matrices."""
     bodies, counts = build.bodies, build.columns["body_dofnum"]
     mocapid, own_groups = build.columns["body_mocapid"], build.tree.compat == "4.0"
     rootid, weldid, treeid, lastdof = [0], [0], [-1], [-1]
@@ -219,7 +219,7 @@ def _put_dofs(build: Build, lastdof: list[int], treeid: list[int], simple: list[
 
 
 def _simple(body: Body, moving: list[bool], tolerance: float) -> int:
-    """Return ``body_simple``: 2 if the body only slides, 1 if its inertia is always diagonal, else 0."""
+    """Return ``body_simple``: 0 if the dofs of the body can be coupled, 2 if all its joints are slides, else 1."""
     if body.parent is None:
         return 1
     if body.element.given("simple") == "false":

@@ -61,7 +61,7 @@ class BoxTree(NamedTuple):
 def box_tree(low: np.ndarray, high: np.ndarray, centre: np.ndarray) -> BoxTree:
     """Build the tree over n >= 1 parts from the corners `low` and `high` (n, 3) of their boxes.
 
-    `centre` (n, 3) contains one point per part, which decides to which side of a split the part belongs.
+    `centre` (n, 3) contains one point per part. A split assigns parts to its sides according to these points.
     """
     n = len(low)
     count = 2 * n - 1
@@ -80,7 +80,7 @@ def box_tree(low: np.ndarray, high: np.ndarray, centre: np.ndarray) -> BoxTree:
 
 
 def _keys(values: np.ndarray) -> np.ndarray:
-    """Return an integer for each number, as key for `_sort_by_digits`. Larger numbers have larger keys.
+    """Return the sort key of each number for `_sort_by_digits`: an integer that increases with the number.
 
     The key is the number's bit pattern; for a negative number, all bits except the sign are flipped.
     """
@@ -137,7 +137,7 @@ def _sort_by_digits(p: Any, axis: int, n: int) -> None:
 
 @kernel
 def _restore_order(p: Any, axis: int, n: int) -> None:
-    """Restore the original order of consecutive parts in the sorted list whose centres agree to 1e-14."""
+    """Restore the original order of parts that are consecutive in the sorted list and whose centres agree to 1e-14."""
     first = axis * n
     group = 0
     for i in range(n):
@@ -154,7 +154,7 @@ def _restore_order(p: Any, axis: int, n: int) -> None:
 
 @kernel
 def _put_box(p: Any, t: Any, node: int) -> int:
-    """Compute the box of a node; return the axis of its longest side, or the first of those that agree to 1e-14."""
+    """Compute the box of a node; return the axis of its longest side (the first axis if sides agree to 1e-14)."""
     start = p.first[node]
     longest = 0.0
     for axis in range(3):
@@ -175,7 +175,7 @@ def _put_box(p: Any, t: Any, node: int) -> int:
 
 @kernel
 def _divide(p: Any, first: int, start: int, number: int) -> None:
-    """Partition a node's section of a sorted list into the parts of the first and of the second child."""
+    """Reorder a node's section of a sorted list: parts of the first child, then parts of the second child."""
     at = first + start
     rest = 0
     for k in range(first + start, first + start + number):

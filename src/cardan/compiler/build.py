@@ -26,7 +26,7 @@ _LONG_KINDS = {short: kind for kind, short in SHORT_KINDS.items()}
 KINDS: dict[str, tuple[str, str]] = {
     _LONG_KINDS.get(short, short): (str(MODEL.by_name[name].shape[0]), name) for short, name in NAME_FIELDS.items()
 }
-"""For each kind of object, the size that counts the objects and the field with their names' addresses.
+"""Map from each kind of object to the size that counts these objects and the field with their names' addresses.
 
 The kinds are in the order of their names in ``mjModel.names``.
 """
@@ -65,7 +65,7 @@ class Build:
         self.kept: set[Element] = set()  # bodies that are not fused with their parents, even if they are static
 
     def enter(self, kind: str, name: str | None) -> int:
-        """Register an object under its name and return its id, the next of its kind."""
+        """Register an object under its name and return its id, the next free id of this kind."""
         names = self.names[kind]
         number = len(names)
         names.append(name or "")
@@ -103,7 +103,7 @@ class Build:
         return first
 
     def add_block(self, field: str, rows: np.ndarray) -> int:
-        """Append bulk data to a field that is too large for a column; return the address of its first row.
+        """Append rows to a field whose data is too large for a column; return the address of the first of these rows.
 
         The size that counts the field's rows is updated.
         """
@@ -113,7 +113,7 @@ class Build:
         return start
 
     def reserve(self, field: str, count: int) -> None:
-        """Reserve the first rows of a field, which are filled after the model is created; blocks come after them."""
+        """Reserve the first ``count`` rows of a field for data that is computed later. Blocks follow these rows."""
         self._rows[field] = count
 
     def dropped(self, element: Element) -> bool:
@@ -155,7 +155,7 @@ class Build:
     def is_limited(
         self, element: Element, word: str, bounds: tuple[float, float], attribute: str, flag: str, ordered: bool = True
     ) -> bool:
-        """Return whether a range is active. ``word`` is "true", "false", or "auto": active if the bounds are in order.
+        """Return whether a range is active. ``word`` is "true", "false" or "auto" (active if bounds increase).
 
         Raises:
             MjcfError: an active range is empty (unless ``ordered`` is false), or ``word`` is "auto", a range is given,

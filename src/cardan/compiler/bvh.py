@@ -111,9 +111,9 @@ def _collect(m: Model, s: Any, body: int) -> int:
 
 @kernel
 def _find_box(m: Model, s: Any, body: int, geom: int) -> None:
-    """Compute the box around a geom's own bounding box, along the axes of its body's inertial frame.
+    """Compute a box along the axes of the body's inertial frame that contains the geom's own bounding box.
 
-    Centre and half sides are computed from the box's two corners, and so contain their rounding errors.
+    Centre and half sides are computed from the box's two corners, and therefore have the corners' rounding errors.
     """
     pos, quat, ipos = get3(m.geom_pos, geom), get4(m.geom_quat, geom), get3(m.body_ipos, body)
     back = neg_quat(get4(m.body_iquat, body))
@@ -137,7 +137,7 @@ def _find_box(m: Model, s: Any, body: int, geom: int) -> None:
 
 @kernel
 def _fill_node(s: Any, start: int, node: int) -> None:
-    """Fill a node of the tree that begins at row `start`. Divide its geoms between its children, which come later."""
+    """Fill a node of the tree whose first row is `start`, and divide the node's geoms between its two children."""
     at, first, n = start + node, s.first[node], s.count[node]
     s.child[at, 0] = -1
     s.child[at, 1] = -1
@@ -165,7 +165,7 @@ def _fill_node(s: Any, start: int, node: int) -> None:
 
 @kernel
 def _longest(x: float, y: float, z: float) -> int:
-    """Return the axis of the longest side. For equal sides, return the first; if x and y are infinite, the second."""
+    """Return the axis of the longest side. If sides are equal, the first counts; if x and y are infinite, y counts."""
     if x == y and x >= _ENDLESS:
         return 1
     if x >= y and x >= z:

@@ -28,7 +28,7 @@ _FEW = 4  # with up to this many rows, equality of all rows is not checked
 _CODES = {"f8": "d", "f4": "f", "i4": "i", "u1": "B", "char": "s"}
 _FIELDS = fields_of(MODEL, frozenset(), None)
 _ROW_OF = {field.name: (_CODES[field.dtype], k, len(field.shape) == 1) for k, field in enumerate(_FIELDS)}
-"""Number format, index among the arrays, and whether the field has a single dimension, for each field."""
+"""Map from each field to its number format, its index among the arrays, and whether it has a single dimension."""
 
 
 def fill_columns(memory: StructMemory, columns: Mapping[str, Any]) -> None:
@@ -82,7 +82,7 @@ def _packer(code: str, count: int) -> Struct:
 
 
 Table = dict[str, tuple[str, Mapping[str, int] | None]]
-"""Columns copied from attributes: for each field, the attribute, and the numbers of its keywords or None."""
+"""Map from each field to the attribute that it is copied from, with the numbers of the attribute's keywords or None."""
 
 
 def table(prefix: str, *same: str, **others: str | tuple[str, Mapping[str, int]]) -> Table:
@@ -137,14 +137,14 @@ class Resolved:
         return self._completed(name, column) if name in self._partial else column
 
     def columns(self, table: Table) -> dict[str, list[Any]]:
-        """Return the columns that a `table` describes, by field."""
+        """Return the columns of the fields in a `table`, by field."""
         return {
             field: self[name] if numbers is None else [*map(numbers.__getitem__, self[name])]
             for field, (name, numbers) in table.items()
         }
 
     def _completed(self, name: str, column: list[Any]) -> list[Any]:
-        """Append the default's last values to vectors shorter than their default, in place; return the column."""
+        """Complete short vectors with the last values of their defaults, in place; return the column."""
         for i, value in enumerate(column):
             below = self._bases[i].get(name)
             if below is not None and value is not None and len(value) < len(below):
@@ -162,11 +162,11 @@ class Resolved:
         return self._completed(name, column) if name in self._partial else column
 
     def any(self, name: str) -> bool:
-        """Return False only if the attribute is false in all elements. True is inconclusive."""
+        """Return False if the attribute is certainly false in all elements. True means that it may be true in one."""
         return name in self._explicit or any(base[name] for base in self._distinct)
 
     def any_but(self, name: str, value: Any) -> bool:
-        """Return False only if the attribute equals `value` in all elements. True is inconclusive."""
+        """Return False if the attribute is certainly `value` in all elements. True means that it may differ in one."""
         return name in self._explicit or any(base[name] != value for base in self._distinct)
 
     def one(self, number: int) -> dict[str, Any]:

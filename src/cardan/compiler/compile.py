@@ -61,9 +61,9 @@ _COLUMN_SIZES: dict[str, str] = {
 _LARGEST_MEMORY = 8 * 2**30
 _NO_CAPACITIES = dict.fromkeys(CAPACITIES, 0)
 _LAST = frozenset(("tex_rgb",))
-"""Bulk data on which nothing depends. It is filled last, since writing it evicts all other data from the caches."""
+"""Fields of bulk data that no computation reads. They are filled last, since this evicts other data from the caches."""
 _NATIVE = (find_constants, find_body_trees, find_topology, find_statistics, find_places, start_data, *USUAL_STAGES)
-"""Native functions used in the compilation of nearly every model."""
+"""Native functions that nearly every compilation of a model calls."""
 _USERS = ("body", "jnt", "geom", "site", "cam", "tendon", "actuator", "sensor")
 
 _MATERIAL = table(
@@ -125,7 +125,7 @@ def _compiled(tree: ModelTree) -> MjModel:
 
 
 def _stages_of_step(m: MjModel) -> list[Callable[..., Any]]:
-    """Return the stages of a simulation step. They are the functions that a new model will probably need next."""
+    """Return the stages of a simulation step of a model, which its user will probably run next."""
     from cardan.step.pipeline import STEP
     from cardan.step.programs import functions_ahead
 
@@ -212,7 +212,7 @@ def _add_surfaces(build: Build) -> None:
 def _find_sizes(build: Build) -> None:
     """Set all sizes of the model.
 
-    The arena grows on demand; the memory sizes are therefore only limits set by the user (spec: modeling, "size").
+    Memory grows on demand. The memory sizes are therefore only limits that the user sets (spec: modeling, "size").
     """
     columns, sizes = build.columns, build.sizes
     sizes.update({size: len(columns[column]) for size, column in _COLUMN_SIZES.items()})

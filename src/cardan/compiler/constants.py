@@ -93,7 +93,7 @@ class Scratch:
 
     @cached_property
     def view(self) -> InterpretedView:
-        """Data view that stages receive if compilation is disabled."""
+        """View of the data that stages receive if JIT compilation is disabled."""
         return InterpretedView(self._memory)
 
     def __getattr__(self, name: str) -> np.ndarray:
@@ -153,7 +153,7 @@ def complete_constants(build: Build, m: MjModel) -> None:
 def _data(m: MjModel) -> MjData | Scratch:
     """Return data for the stages: a full MjData only if plugins may read it or flexes need arrays that grow.
 
-    Plugin instances are created in both cases, since a plugin may reject the model.
+    The function creates the plugin instances in both cases, because a plugin may reject the model.
 
     Raises:
         PluginError: a plugin rejects the model.
@@ -196,7 +196,7 @@ def _set_tendon_springs(m: MjModel, d: MjData | Scratch) -> None:
 
 
 def _apply_springdampers(build: Build, m: MjModel) -> None:
-    """Compute the stiffness and damping of joints from their ``springdamper`` and the inertia at ``qpos0``."""
+    """Compute stiffness and damping of joints from their attribute ``springdamper`` and the inertia at ``qpos0``."""
     for joint, (timeconst, ratio) in enumerate(build.columns["springdamper"]):
         if not timeconst:
             continue
@@ -208,7 +208,7 @@ def _apply_springdampers(build: Build, m: MjModel) -> None:
 
 
 def _apply_damping_ratios(m: MjModel, d: MjData | Scratch) -> None:
-    """Compute the damping of position servos from their damping ratio, stored as a positive ``biasprm[2]``."""
+    """Replace the damping ratio of position servos (a positive ``biasprm[2]``) by the damping that it implies."""
     gain, bias = m.actuator_gainprm, m.actuator_biasprm
     affine = (m.actuator_gaintype == 0) & (m.actuator_biastype == 1)
     servos = np.flatnonzero(affine & (bias[:, 2] > 0.0) & (gain[:, 0] == -bias[:, 1]))

@@ -32,7 +32,7 @@ class Figure(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """A geom made from an asset. For a mesh, ``parts`` are the geom's pose without the mesh's, and the mesh's pose."""
+    """A geom made from an asset. For a mesh, ``pose`` is the product of the two ``parts``: own pose, mesh's frame."""
 
     pose: Pose
     size: Vec3
@@ -108,7 +108,7 @@ def _fused(frames: tuple[Element, ...]) -> tuple[Element, ...]:
 
 
 def _of_assets(geoms: Resolved, words: list[str]) -> set[int]:
-    """Return the indices of geoms that are made from a mesh or height field, or from a shape fitted to a mesh."""
+    """Return the indices of geoms that refer to a mesh or height field, including primitive shapes fitted to a mesh."""
     if not (geoms.any("mesh") or geoms.any("hfield")) and _ASSETS.keys().isdisjoint(words):
         return set()
     meshes, hfields, segments = geoms["mesh"], geoms["hfield"], geoms["fromto"]
@@ -216,7 +216,7 @@ def _fitted(build: Build, values: dict[str, Any], element: Element, pose: Pose) 
 def masses(geoms: Resolved, found: Sequence[Figure], counts: Sequence[bool]) -> tuple[list[float], list[Vec3]]:
     """Return the masses of geoms, as given or computed from density, and their principal moments of inertia (kg m^2).
 
-    ``counts`` specifies for each geom whether the body's inertia is inferred from it.
+    ``counts`` specifies for each geom whether it contributes to the inferred inertia of its body.
     """
     shells = geoms.any("shellinertia")
     mass: list[float] = []

@@ -1,8 +1,8 @@
 """Files of assets: where they are looked up, and the paths that the model stores (spec: modeling, "compiler").
 
-A file is looked up in the user's ``assets`` by the last part of its name, then in the folder that ``compiler``
-names for its kind, relative to the main file. If it is not found and is named in an included document, it is also
-looked up in that document's folder; the model then stores its full path.
+A file is looked up in the user's ``assets`` by the last part of its name. If it is not there, it is looked up in the
+folder that ``compiler`` specifies for its kind, relative to the main file. A file that is named in an included document
+is also looked up in that document's folder; if it is found there, the model stores its full path.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def read_asset(build: Build, element: Element, attribute: str = "file") -> bytes
 
 
 def asset_path(build: Build, element: Element, attribute: str = "file") -> Path | None:
-    """Return the path of the file that ``attribute`` of ``element`` names; None if it is in ``assets`` or not found."""
+    """Return the path of the file that an attribute names; None if the file is in ``assets`` or not found."""
     name = asset_name(build, element, attribute)
     assert name is not None
     try:

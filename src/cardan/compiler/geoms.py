@@ -125,7 +125,7 @@ def _plugins(build: Build, geoms: Resolved, words: list[str]) -> list[int]:
 
 
 def _materials(build: Build, geoms: Resolved) -> list[str | None]:
-    """Return the name of each geom's material. If the geom has none, it is the material of its mesh, or None."""
+    """Return the name of each geom's material: its own or, if it has none, its mesh's, or None."""
     names = geoms["material"]
     if not (build.meshes and geoms.any("mesh")):
         return names
@@ -160,7 +160,7 @@ def _fluid(geoms: Resolved, found: Sequence[Figure]) -> list[tuple[float, ...]]:
 
 
 def put_sameframes(build: Build) -> None:
-    """Fill ``geom_sameframe`` and ``site_sameframe``: 1 at the body's frame, 2 at the body's inertial frame, else 0."""
+    """Fill ``*_sameframe`` of geoms and sites: 1 if the frame is the body's, 2 if it is the inertial frame, else 0."""
     bodies, columns = build.bodies, build.columns
     tolerance = frame_tolerance(build)
     pos, quat = IDENTITY

@@ -64,7 +64,7 @@ def _other_channels(image: Picture, channels: int) -> np.ndarray:
 
 
 def png_grey(content: bytes) -> np.ndarray:
-    """Return the first channel of a PNG image: (height, width) uint8. Raises ValueError for a broken file."""
+    """Return the first channel of a PNG image as (height, width) uint8. Raises ValueError for a broken file."""
     image = _decoded(content)
     if image.mode in _DEEP:
         return _high_bytes(image)
@@ -185,8 +185,8 @@ def _load(
 ) -> Image:
     """Return the image in a file, flipped as the user specifies: (height, width, channels) uint8.
 
-    The colour space ``auto`` in ``values`` is replaced by that of the file. If ``part`` is given, only a part is read:
-    ``part(width, height)`` returns its box in the flipped image.
+    If the colour space in ``values`` is ``auto``, it is replaced by the file's colour space. If ``part`` is given, only
+    the box ``part(width, height)`` of the flipped image is read.
     """
     name = values[attribute]
     kind = media_type(element, name, _TYPES)
@@ -335,7 +335,7 @@ def add_heightfields(build: Build) -> None:
 
 
 def _elevations(build: Build, element: Element, values: dict[str, Any]) -> np.ndarray:
-    """Return elevations as given, before scaling: (rows, columns), row 0 at the smallest y. The default is zero."""
+    """Return the given elevations, not normalised: (rows, columns), row 0 at the smallest y. The default is zero."""
     nrow, ncol, given = values["nrow"], values["ncol"], values["elevation"]
     if given is not None and nrow > 0 and ncol > 0 and len(given) != nrow * ncol:
         raise element.error(f"{len(given)} numbers, but nrow * ncol is {nrow * ncol}", "elevation")

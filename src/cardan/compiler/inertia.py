@@ -42,7 +42,7 @@ def set_inertia(build: Build, body: Body, others: Sequence[Body] = ()) -> None:
 
 
 def _set_inertia(build: Build, body: Body) -> bool:
-    """Set and check mass, inertia and inertial frame of a body. Return whether these are independent of its pose."""
+    """Set and check mass, inertia and inertial frame of a body. Return whether the body's pose does not affect them."""
     source, (low, high) = build.settings["inertiafromgeom"], build.settings["inertiagrouprange"]
     geoms = body.geoms if source != "false" else ()
     counted = [geom for geom in geoms if low <= geom.group <= high and not geom.piece]
@@ -60,7 +60,7 @@ def _set_inertia(build: Build, body: Body) -> bool:
 
 
 def _given_inertia(build: Build, body: Body) -> None:
-    """Set a body's inertia from its element ``inertial``. If the last element read is equal, reuse its values."""
+    """Set a body's inertia from its element ``inertial``. If the previously read element is equal, reuse its values."""
     assert body.inertial is not None
     element, frames = body.inertial
     last = build.last_inertial
@@ -123,7 +123,7 @@ def _combine(build: Build, body: Body, parts: list[Part]) -> None:
 
 
 def _axes(build: Build) -> Callable[[tuple[float, ...]], tuple[Vec3, Quat]]:
-    """Return the function that computes principal axes in the model's version."""
+    """Return the function that computes principal axes as the model's version of MuJoCo does."""
     return principal_axes_4_0 if build.tree.compat == "4.0" else principal_axes
 
 
@@ -189,7 +189,7 @@ def _bound(build: Build, body: Body) -> None:
 
 
 def check_moving(body: Body) -> None:
-    """Check that a moving body has mass and inertia, its own or that of a child fixed to it."""
+    """Check that a moving body, or a child fixed to it, has mass and inertia."""
     if not body.joints or _has_mass(body):
         return
     if not any(_has_mass(child) for child in body.children if not child.joints):

@@ -55,7 +55,7 @@ def _enclose(s: Any, place: Any, radius: float) -> None:
 
 @kernel
 def _radius(m: Model, geom: int) -> float:
-    """Return the radius that a geom contributes to the model's extent; planes count as small balls."""
+    """Return a geom's radius for computing the model's extent. Planes count as small balls."""
     if m.geom_type[geom] != GEOM_PLANE:
         return m.geom_rbound[geom]
     side = max(m.geom_size[geom, 0], m.geom_size[geom, 1])
@@ -132,7 +132,7 @@ _FREE, _BALL = int(mjtJoint.mjJNT_FREE), int(mjtJoint.mjJNT_BALL)
 ONLY_SLIDES = 2
 """Value of ``body_simple`` for a body that only slides. Its translational inverse weight is 1 / mass."""
 MASSLESS, NOT_FINITE = 1, 2
-"""Error codes of `find_constants`: a sliding body without mass; weights that are not finite."""
+"""Error codes of `find_constants`: a sliding body has no mass; an inverse weight is not finite."""
 _LARGEST = 1.7e308
 
 _OF_DATA = Link({
@@ -214,7 +214,7 @@ def initial_memory(m: MjModel, d: MjData | Scratch) -> StructMemory:
 
 
 def set_means(m: MjModel, memory: StructMemory) -> None:
-    """Fill ``m.stat``. The lengths of flex edges must be known. A mean over no values is not changed."""
+    """Fill ``m.stat``. The lengths of flex edges must have been computed. A mean over no values is not changed."""
     scalars, mean = internals.memory(m).slots.view(np.float64)[:, 0], memory.arrays["mean"]
     mean[:] = scalars[_MEAN_SLOTS]
     call(find_statistics, internals.memory(m), memory)
@@ -307,7 +307,7 @@ def _free_sliding(m: Model, s: Any) -> bool:
 
 @kernel
 def _share(s: Any, dof: int) -> None:
-    """Replace the weights of three consecutive dofs, starting at `dof`, by their mean."""
+    """Replace the inverse weights of dof `dof` and the two dofs after it by their mean."""
     mean = (s.dof_weight[dof] + s.dof_weight[dof + 1] + s.dof_weight[dof + 2]) / 3.0
     s.dof_weight[dof] = mean
     s.dof_weight[dof + 1] = mean
@@ -316,7 +316,7 @@ def _share(s: Any, dof: int) -> None:
 
 @kernel
 def _share_weights(m: Model, s: Any) -> None:
-    """Average the weights of the translations, and of the rotations, of each free or ball joint."""
+    """Average the inverse weights over the three translations and over the three rotations of free and ball joints."""
     for joint in range(m.njnt):
         kind, dof = m.jnt_type[joint], m.jnt_dofadr[joint]
         if kind in (_FREE, _BALL):

@@ -121,7 +121,7 @@ def _check_together(body: Body) -> None:
 
 
 def _force_limits(build: Build, joints: Resolved, words: list[str]) -> list[bool]:
-    """Return for each joint whether the total actuator force is limited; only scalar joints can have such a limit."""
+    """Return for each joint whether its total actuator force is limited. Only hinges and slides can have this limit."""
     if not (joints.any_but("actuatorfrclimited", "auto") or joints.any_but("actuatorfrcrange", (0.0, 0.0))):
         return [False] * len(words)
     names = "actuatorfrcrange", "actuatorfrclimited"
@@ -135,7 +135,7 @@ def _force_limits(build: Build, joints: Resolved, words: list[str]) -> list[bool
 def _places(build: Build, found: Attached, joints: Resolved, words: list[str]) -> tuple[list[Vec3], list[Vec3]]:
     """Return the positions and axes of all joints in the body frames.
 
-    By convention, free joints are at the origin, and the axis of free and ball joints is z.
+    By convention, free joints are at the body's origin, and the axis of free and ball joints is z.
     """
     positions: list[Vec3] = []
     axes: list[Vec3] = []
@@ -172,7 +172,7 @@ def _limits(build: Build, joints: Resolved, words: list[str]) -> list[bool]:
 
 
 def _positions(build: Build, joints: Resolved, words: list[str]) -> tuple[list[Any], list[Any]]:
-    """Return each joint's initial and spring rest positions, or None for free joints, which have the body's pose."""
+    """Return the joints' positions in ``qpos0`` and in ``qpos_spring``; None for free joints (the body's pose)."""
     columns: list[list[Any]] = []
     for name in ("ref", "springref"):
         column: list[Any] = []
@@ -186,7 +186,7 @@ def _positions(build: Build, joints: Resolved, words: list[str]) -> tuple[list[A
 
 
 def _placed_positions(found: Attached, positions: list[Any]) -> list[float]:
-    """Return all positions in one list, with body poses in place of None; ``positions`` is a column of `_positions`."""
+    """Concatenate all positions, with body poses in place of None; ``positions`` is one result of `_positions`."""
     if None in positions:
         positions = [
             (*body.pos, *body.quat) if own is None else own for body, own in zip(found.bodies, positions, strict=True)

@@ -23,16 +23,16 @@ class MjLROpt:
     """Options of `mj_setLengthRange`; initially zero (`mj_defaultLROpt` sets the defaults).
 
     Attributes:
-        mode: which actuators are processed (`mjtLRMode`).
-        useexisting: keep an existing range (the first number is below the second).
-        uselimit: use the limits of joints and tendons.
+        mode: kinds of actuators to process (`mjtLRMode`).
+        useexisting: keep ranges whose first number is less than the second.
+        uselimit: use the limits of a limited joint or tendon as the range.
         accel: norm of the joint acceleration that the force pulling an actuator causes.
         maxforce: bound on the force; 0: none.
         timeconst: time constant with which velocities decay, s; at least 0.01.
         timestep: time step of the simulation, s; 0: the model's time step.
         inttotal: duration of the simulation, s.
         interval: time at the end of the simulation in which lengths are measured, s.
-        tolrange: largest variation of the length in this interval, relative to the range.
+        tolrange: largest variation of the length in this interval, as a fraction of the range.
     """
 
     mode: int = 0

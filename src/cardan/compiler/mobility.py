@@ -55,7 +55,7 @@ def _add_product(matrix: Any, body: int, u: Any, v: Any, scale: float) -> None:
 
 @kernel
 def _set_rigid(s: Any, body: int) -> None:
-    """Initialise the articulated inertia of a body with its own inertia."""
+    """Initialise the articulated inertia of a body with the body's own spatial inertia."""
     own = get10(s.cinert, body)
     set6(s.articulated, 6 * body, mul_inertia(own, (1.0, 0.0, 0.0, 0.0, 0.0, 0.0)))
     set6(s.articulated, 6 * body + 1, mul_inertia(own, (0.0, 1.0, 0.0, 0.0, 0.0, 0.0)))
@@ -87,7 +87,7 @@ def _articulate(m: Model, s: Any) -> None:
 
 @kernel
 def _weigh_body(s: Any, body: int) -> None:
-    """Compute a body's translational and rotational inverse weight: its mean mobility at its centre of mass."""
+    """Compute a body's translational and rotational inverse weights: means of its mobility at its centre of mass."""
     w = 6 * body
     x, y, z = s.arm[body, 0], s.arm[body, 1], s.arm[body, 2]
     o = s.mobility

@@ -120,7 +120,7 @@ def add_custom(build: Build) -> None:
 
 
 def put_tuples(build: Build) -> None:
-    """Fill the content of custom tuples. All objects that they refer to must have ids."""
+    """Fill the content of custom tuples. All objects that the tuples refer to must have ids."""
     for element in build.tree.section("custom").all("tuple"):
         build.put(tuple_adr=len(build.columns["tuple_objtype"]), tuple_size=len(element.children))
         for part in element.children:
@@ -164,15 +164,15 @@ def add_keyframes(build: Build) -> None:
 
 
 _WHOLE = {"mpos": 3, "mquat": 4}
-"""Numbers per body, for the parts of a keyframe that can only be given for whole bodies."""
+"""Number of values per body in those parts of a keyframe that can only be given for whole bodies."""
 
 
 def _state(
     element: Element, part: str, given: tuple[float, ...] | None, default: tuple[float, ...]
 ) -> tuple[float, ...]:
-    """Return one part of a keyframe; the default replaces missing and NaN entries.
+    """Return one part of a keyframe. Missing and NaN entries are taken from ``default``.
 
-    MuJoCo 3.1 rejects keyframes with missing entries, 4.0 accepts them. Here they cause a warning.
+    MuJoCo 3.1 rejects keyframes with missing entries, and 4.0 accepts them. Cardan accepts them with a warning.
     """
     if not given:
         return default

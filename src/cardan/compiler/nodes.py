@@ -50,7 +50,7 @@ class Joint(NamedTuple):
 
 
 def from_columns(kind: type[Row], *columns: Iterable[Any]) -> list[Row]:
-    """Make named tuples from one column per member. The constructor would take three times as long."""
+    """Make named tuples from columns, one per member. Calls of the constructor would take three times as long."""
     return [*map(partial(tuple.__new__, kind), zip(*columns, strict=True))]
 
 
@@ -84,8 +84,8 @@ class Body:
     def sort_content(self, before: Body | None = None) -> list[Placed]:
         """Group the objects of the body by kind in ``content``; return its child bodies.
 
-        Objects of a repeated body are parts of its pattern's model. If the body ``before`` repeats the same pattern,
-        its groups are shared.
+        A repeated body has the objects of its pattern's model. If the body ``before`` repeats the same pattern, both
+        bodies share their groups.
         """
         pattern = self.element.pattern
         if pattern is None:
@@ -96,7 +96,7 @@ class Body:
         return []
 
     def parts(self, kind: str) -> list[Placed]:
-        """Return the objects of one kind. A repeated body has its own copies if any differs from the pattern."""
+        """Return the objects of one kind; copies of a repeated body if any object differs from the pattern's."""
         found = self.content.get(kind, [])
         pattern = self.element.pattern
         if pattern is None or not any(pattern.varies(part) for part, _ in found):
@@ -191,7 +191,10 @@ def _add_repeated(
     told: Any,
     places: dict[tuple[int, Any], int],
 ) -> None:
-    """Add the objects of bodies that repeat a pattern; ``places`` maps parts of patterns to indices of elements."""
+    """Add the objects of bodies that repeat one pattern to ``found``.
+
+    ``told`` is the mark of these bodies. ``places`` maps (id of an element, mark) to an index in ``found.elements``.
+    """
     pattern, common = cast("Pattern", run[0].element.pattern), run[0].content[kind]
     varies = any(pattern.varies(part) for part, _ in common)
     rows = [_kept(body.parts(kind), discarded) for body in (run if varies else run[:1])]

@@ -35,7 +35,7 @@ def frames_pose(build: Build, frames: tuple[Element, ...]) -> Pose:
 
 
 def element_pose(build: Build, element: Element, values: Mapping[str, Any], frames: tuple[Element, ...]) -> Pose:
-    """Return the pose of an element in its body; ``frames`` are the frames between both, outermost first."""
+    """Return the pose of an element in its body; ``frames`` are the frames around the element, outermost first."""
     return compose(frames_pose(build, frames), (values["pos"], orientation(build.settings, element, values)))
 
 

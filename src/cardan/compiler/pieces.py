@@ -53,7 +53,7 @@ def piece_name(whole: str, number: int) -> str:
 
 
 def piece_meshes(build: Build) -> list[Element]:
-    """Decompose meshes whose ``convex`` is "decompose", and return the ``mesh`` elements of their pieces.
+    """Decompose the meshes whose attribute ``convex`` is "decompose"; return the ``mesh`` elements of the pieces.
 
     All meshes must have been read. ``build.pieces`` records the names of the pieces, by mesh. A mesh with a single
     piece collides by its convex hull.
@@ -176,7 +176,7 @@ def with_pieces(build: Build, found: Attached) -> tuple[Attached, list[int]]:
 
 
 def _piece_geoms(build: Build, element: Element, name: str | None, paired: set[str]) -> list[Element]:
-    """Return the elements of a geom's pieces, if it has any. ``name`` is the geom's name if the geom is in a pair."""
+    """Return the elements of a geom's pieces, if it has any. ``name`` is the geom's name."""
     values = element.resolved()
     names = build.pieces.get(values["mesh"] or "")
     if names is None or not _collides(values, name, paired):

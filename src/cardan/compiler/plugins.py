@@ -1,7 +1,7 @@
 """Plugin instances with their attributes (spec: modeling, "extension", "plugin"; programming, engine plugins).
 
-Named instances are defined in the section ``extension``. An element refers to one by name, or names a plugin and gets
-an instance of its own. Actuators and sensors do so by attributes, other elements by a child ``plugin``.
+Named instances are defined in the section ``extension``. An element either names such an instance, or it names a plugin
+and gets an instance of its own. Actuators and sensors use attributes for this, other elements a child ``plugin``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 _BEARERS = {"worldbody": "passive", "body": "passive", "geom": "sdf"}
-"""Capability that the plugin of an instance must have, for each tag of elements that may have an instance."""
+"""Map from the tags of elements that may have a plugin instance to the capability that its plugin must have."""
 
 
 class Instance(NamedTuple):
@@ -31,7 +31,7 @@ class Instance(NamedTuple):
 
     @property
     def shape(self) -> Shape:
-        """Signed-distance shape of an instance whose plugin has this capability."""
+        """Signed-distance shape of the instance. Its plugin must have the capability ``sdf``."""
         if self.plugin.shape is None:
             raise TypeError(f"{self.plugin.name} is no signed-distance shape")
         return self.plugin.shape

@@ -1,8 +1,8 @@
 """Optional reductions by the compiler: visual elements are discarded, static bodies are fused with their parents.
 
-Neither changes the dynamics. ``discardvisual`` discards unreferenced materials and textures, geoms that never collide,
-and meshes that only such geoms use. ``fusestatic`` turns each body without joints into a frame of its parent (spec:
-modeling, "compiler"). In both cases, the inertia of each body is computed from the unreduced model.
+Neither reduction changes the dynamics. ``discardvisual`` removes unreferenced materials and textures, geoms that never
+collide, and meshes that only such geoms use. ``fusestatic`` turns each body without joints into a frame of its parent
+(spec: modeling, "compiler"). In both cases, the inertia of each body is computed from the unreduced model.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def plan_reductions(build: Build) -> None:
 
 
 def _has_references(tree: ModelTree) -> bool:
-    """Return whether a model has objects that may refer to bodies. If so, 3.1 does not fuse any bodies."""
+    """Return whether a model has objects that may refer to bodies. If it has, MuJoCo 3.1 fuses no bodies."""
     return any(tree.section(section).children for section in _KEEP_SECTIONS) or any(
         element.tag in _KEEP_TAGS for element in tree.root.descendants()
     )
@@ -94,7 +94,7 @@ def _moves(body: Body) -> bool:
 
 
 def keep_bodies_with_forces(build: Build, whole: dict[Element, Body]) -> None:
-    """Keep static bodies for which 4.0 computes fluid forces or gravity compensation apart from those of their parents.
+    """Keep static bodies that have fluid forces or gravity compensation of their own in MuJoCo 4.0.
 
     ``whole`` is the result of `inertias_of_whole`.
     """
@@ -110,7 +110,7 @@ def keep_bodies_with_forces(build: Build, whole: dict[Element, Body]) -> None:
 
 
 def _referred(build: Build) -> set[Element]:
-    """Return elements that relations, actuators, sensors or tuples refer to, and textures of materials among them."""
+    """Return the elements that other sections (`_REFERRING`) refer to, and the textures of materials among them."""
     found: set[Element] = set()
     for section in _REFERRING:
         for element in build.tree.section(section).descendants():

@@ -72,7 +72,7 @@ def _colliding(build: Build, geom: int) -> list[int]:
 
 
 def _signature(body1: int, body2: int) -> int:
-    """Combine two body ids to one number: the lower id in the upper 16 bits, the higher id in the lower 16 bits."""
+    """Combine two body ids into one number: the lower id in the upper 16 bits, the higher id in the lower 16 bits."""
     return (min(body1, body2) << 16) + max(body1, body2)
 
 

@@ -165,7 +165,7 @@ def _geom_or_body(build: Build, element: Element, number: int) -> tuple[int, int
 
 
 def _reference(build: Build, element: Element) -> tuple[int, int]:
-    """Return type and id of a sensor's second object: reference frame, camera, or other end of a distance."""
+    """Return type and id of a sensor's second object: its reference frame, camera, or second geom or body."""
     tag, given = element.row.tag, element.attributes
     if tag == "camprojection":
         return _named(build, "camera", given["camera"])

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _WORDS: dict[str, dict[str, int]] = {"integrator": INTEGRATOR, "cone": CONE, "jacobian": JACOBIAN, "solver": SOLVER}
 _GROUPS = ("opt.", "vis.", "stat.")
 _MEANS_OVER_NOTHING = {"stat.meaninertia": 1.0, "stat.meanmass": 1.0, "stat.meansize": 0.2}
-"""Means of a model without dofs or bodies."""
+"""Means in ``m.stat`` for a model without dofs or bodies."""
 
 
 def put_settings(tree: ModelTree, m: MjModel) -> None:
@@ -82,7 +82,7 @@ def _default(version: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def part(section: Element, tag: str) -> Element:
-    """Return a part of a settings section, like ``flag`` of ``option``. Such parts always exist."""
+    """Return a child of a settings section, like ``flag`` of ``option``. These children always exist."""
     found = section.child(tag)
     assert found is not None
     return found

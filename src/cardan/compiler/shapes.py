@@ -133,7 +133,7 @@ def check_size(element: Element, kind: str, size: Vec3) -> None:
 
 
 def fluid_coefficients(semiaxes: Vec3, coefficients: tuple[float, ...]) -> tuple[float, ...]:
-    """Return a row of ``geom_fluid``: flag, drag and lift coefficients, added mass and moment for unit density."""
+    """Return a row of ``geom_fluid``: flag, drag and lift coefficients, added masses and moments for unit density."""
     return (1.0, *coefficients, *_added_mass(semiaxes))
 
 

@@ -102,7 +102,7 @@ def _put(build: Build, element: Element, values: dict[str, Any], skin: Skin) -> 
 
 
 def _written(element: Element, values: dict[str, Any]) -> Skin:
-    """Return a skin that is given in the model's text."""
+    """Return a skin that is defined by attributes and children of its element."""
     bones, vertices, weights = [], [], []
     for part in element.all("bone"):
         row = part.attributes

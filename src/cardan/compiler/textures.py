@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 ORDER, LAG = 31, 3
 SKIPPED = 341
-"""Number of random numbers that are discarded at the beginning."""
+"""Number of initial random numbers that are discarded."""
 MOST = 2147483647
 """Largest random number, and the modulus of the generator of the first `ORDER` numbers."""
 
@@ -120,7 +120,7 @@ def _image(
 
 
 def _checker(width: int, height: int, rgb1: Colour, rgb2: Colour) -> Image:
-    """Return a checker of 2 x 2 fields; the first colour is at upper left and lower right."""
+    """Return a checker of 2 x 2 fields; the upper left and the lower right field have the first colour."""
     image = uniform(rgb1, 1, height, width)
     image[:, : height // 2, width // 2 :] = as_bytes(rgb2)
     image[:, height // 2 :, : width // 2] = as_bytes(rgb2)
@@ -147,7 +147,7 @@ def _blend(position: np.ndarray, rgb1: Colour, rgb2: Colour) -> Image:
 
 
 def _gradient_2d(width: int, height: int, rgb1: Colour, rgb2: Colour) -> Image:
-    """Return a gradient from the centre to the rim of a disc."""
+    """Return an image with a radial gradient, from the first colour at the centre to the second at the rim."""
     radius = np.sqrt(_grid(width) ** 2 + _grid(height)[:, None] ** 2)
     return _blend(np.minimum(2.0 * radius - 1.0, 1.0), rgb1, rgb2)[None]
 

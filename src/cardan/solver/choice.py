@@ -25,7 +25,7 @@ SOLVERS: dict[int, Callable[[Any], Stage]] = {
 def solver_stages(m: Any) -> list[Stage]:
     """Return the stages of the model's solver, followed by the no-slip solver if `opt.noslip_iterations` is positive.
 
-    In MuJoCo 3.1 a stage after the main solver saves its result as the next warm start (see `solver.warm_start`).
+    In MuJoCo 3.1, a stage after the main solver saves the solver's result as the next warm start (see `warm_start`).
 
     Raises:
         FatalError: `opt.solver` is not a value of mjtSolver; the message is the reference's.
@@ -38,7 +38,7 @@ def solver_stages(m: Any) -> list[Stage]:
 
 
 def is_dual(m: Any) -> bool:
-    """Whether the main solver or the no-slip solver of the model works on the dual problem, and thus needs `efc_AR`."""
+    """Whether a solver of the model (main or no-slip) works on the dual problem, and therefore needs `efc_AR`."""
     return m.opt.solver == mjtSolver.mjSOL_PGS or m.opt.noslip_iterations > 0
 
 

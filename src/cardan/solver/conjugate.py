@@ -27,7 +27,10 @@ from cardan.solver.statistics import close_island, close_slot, open_slot, record
 
 @stage
 def solve_conjugate(m: Model, d: Data) -> int:
-    """Compute qacc and constraint forces. Fields and status as for `newton.solve_islands`, without contact.H."""
+    """Compute qacc and constraint forces.
+
+    Fields and return value are as for `newton.solve_islands`, except that contact.H is not written.
+    """
     for i in range(m.nv):
         d.qacc[i] = d.qacc_smooth[i]
         d.qfrc_constraint[i] = 0.0
@@ -59,7 +62,7 @@ def solve_conjugate(m: Model, d: Data) -> int:
 
 @kernel
 def island_scale(m: Model, d: Data, island: int) -> float:
-    """Factor that makes costs and gradients of one island comparable: 1 over the sum of the inertias of its dofs."""
+    """Factor by which an island's costs and gradients are scaled: 1 / the sum of the inertias of the island's dofs."""
     first, n = dof_range(d, island)
     total = 0.0
     for p in range(first, first + n):
@@ -69,7 +72,7 @@ def island_scale(m: Model, d: Data, island: int) -> float:
 
 @kernel
 def descend(m: Model, d: Data, island: int, scale: float) -> None:
-    """Minimise the cost of one island; `scale` (see `island_scale`) makes costs comparable with `opt.tolerance`."""
+    """Minimise the cost of one island; costs times `scale` (see `island_scale`) are compared with `opt.tolerance`."""
     first, n = dof_range(d, island)
     cost = choose_start(m, d, island, (m.opt.disableflags & DSBL_WARMSTART) == 0)
     squared = update_gradient(m, d, island) * scale * scale
@@ -126,7 +129,7 @@ def load_factor(m: Model, d: Data, island: int) -> None:
 
 @kernel
 def precondition(m: Model, d: Data, island: int) -> float:
-    """Compute z = M^-1 gradient for an island, with the factor of M; return gradient' z."""
+    """Compute z = M^-1 gradient for an island from the factor of M; return the product gradient' z."""
     first, n = dof_range(d, island)
     z = d.work.precond
     for p in range(first, first + n):

@@ -18,12 +18,12 @@ from cardan.solver.jacobian import DENSE_MAX, LONE
 from cardan.solver.panels import least_pivot
 
 FEW_DIGITS = 1e-12
-"""Smallest accurate ratio of a pivot to its diagonal element. The error of a smaller pivot may make others negative."""
+"""Smallest ratio of a pivot to its diagonal element. Rounding errors of smaller pivots can make others negative."""
 
 
 @kernel
 def start_dense_hessian(m: Model, d: Data, island: int) -> None:
-    """Initialise ``work.H`` with the island's inertia matrix, and mark all rows as not yet added to it."""
+    """Initialise ``work.H`` with the island's inertia matrix, and mark all constraint rows as not yet added."""
     first, n = dof_range(d, island)
     for k in range(n * n):
         d.work.H[k] = 0.0
@@ -41,7 +41,7 @@ def start_dense_hessian(m: Model, d: Data, island: int) -> None:
 
 @kernel
 def change_dense_hessian(d: Data, island: int) -> None:
-    """Add rows that entered the quadratic zone since ``row_state`` to ``work.H``; subtract rows that left it."""
+    """Add to ``work.H`` rows that entered the quadratic zone since ``row_state``; subtract rows that left the zone."""
     n = int(d.work.island_ndof[island])
     begin, end = run_range(d, island)
     for run in range(begin, end):

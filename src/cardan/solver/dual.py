@@ -42,7 +42,7 @@ def start_residuals(d: Data, sparse: bool) -> None:
 
 @kernel
 def add_column(d: Data, i: int, step: float, sparse: bool) -> None:
-    """Add `step` times column `i` of A + R to ``work.jar``. As the matrix is symmetric, its row `i` is read."""
+    """Add `step` times column `i` of A + R to ``work.jar``. The matrix is symmetric, so row `i` is read instead."""
     if step == 0.0:
         return
     if sparse:
@@ -67,8 +67,8 @@ def set_force(d: Data, i: int, force: float, sparse: bool) -> None:
 def load_block(d: Data, start: int, n: int, regularized: bool, block: Array1, residual: Array1) -> None:
     """Extract the part of the problem that belongs to the `n` rows from `start` on, which must touch the same trees.
 
-    Writes the part of A + R to `block` (n x n, row by row) and the derivatives of the cost with respect to the rows'
-    forces to `residual`. Without `regularized`, both leave out R.
+    `block` receives the rows and columns of A + R (n x n, row by row). `residual` receives the derivatives of the cost
+    with respect to the rows' forces. If `regularized` is false, R is left out of both.
     """
     for a in range(n):
         i = start + a
@@ -121,7 +121,7 @@ def update_row(d: Data, i: int, diagonal: float, residual: float, sparse: bool) 
 
 @kernel
 def dual_state(d: Data, i: int) -> int:
-    """Return the state of row `i` that its force implies; in an elliptic contact, `i` must be the first row."""
+    """Return the state that the force of row `i` implies. For an elliptic contact, `i` must be its first row."""
     force = d.efc_force[i]
     if i < d.ne:
         return CNSTRSTATE_QUADRATIC

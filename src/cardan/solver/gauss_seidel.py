@@ -7,7 +7,7 @@ allows.
 
 The no-slip solver is a modified PGS that suppresses slip. It runs after the main solver, and updates only friction
 forces: friction loss, and the friction of contacts at a fixed normal force. For a pyramidal contact it updates opposite
-edges at a fixed sum. The regulariser R is left out, so that these constraints become hard.
+edges and keeps the sum of their forces. The regulariser R is left out, so that these constraints become hard.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def minimize_in_ellipsoid(a: Array1, b: Array1, scale: Array1, radius: float, n:
 
     `scale` holds s, and `radius` is r. The minimiser is written to `x`; if A is singular, `x` is set to 0.
 
-    With y = x / s, the ellipsoid becomes a ball. The minimiser solves (P + lambda) y = -q with P = S A S, q = S b and
-    S = diag(s), and either lambda = 0 or |y| = r. In the second case, Newton's method finds the root of
+    With y = x / s, the ellipsoid becomes a ball. Let S = diag(s), P = S A S and q = S b. The minimiser solves
+    (P + lambda) y = -q, where either lambda = 0 or |y| = r. In the second case, Newton's method finds the root of
     |y(lambda)|^2 - r^2, starting from 0 (Boyd and Vandenberghe, Convex Optimization, appendix B).
     """
     if n == 2:
@@ -251,7 +251,7 @@ def update_contact(d: Data, start: int, sparse: bool) -> float:
 
 @kernel
 def slice_cone(d: Data, con: int, start: int, block: Array1, residual: Array1, forces: Array1) -> None:
-    """Set the friction forces in `forces` to the best ones for the normal force forces[0].
+    """Set the friction forces in `forces` to the minimiser of the cost for the normal force forces[0].
 
     `block` and `residual` are the results of `load_block` at the current efc_force.
     """
@@ -330,7 +330,7 @@ def sweep_friction(d: Data, sparse: bool) -> float:
 
 @kernel
 def update_edges(d: Data, i: int, sparse: bool) -> float:
-    """Update the forces of opposite pyramid edges (rows `i`, `i + 1`) for a fixed sum; return the cost decrease."""
+    """Update the forces of two opposite pyramid edges (rows `i`, `i + 1`), keep their sum; return the cost decrease."""
     block = stack_array(EDGE_MATRIX)
     residual = stack_array(EDGES)
     forces = stack_array(EDGES)

@@ -2,12 +2,12 @@
 
 The cost that the primal solvers minimise is a sum over islands: the inertia matrix couples only degrees of freedom
 (dofs) of one tree, and a row couples only the trees that it touches. Each island is therefore minimised separately.
-Islands that move little need fewer iterations, matrices fit the cache, and trees without rows need no solver at all.
+Islands that are nearly at rest need fewer iterations. Matrices fit the cache. Trees without rows need no solver.
 
 `partition` arranges the dofs in *island order* (``dof_at``, ``dof_position``): island 0 first, and within an island by
 increasing number, so that a parent precedes its children. Rows are not moved; each island has a list of *runs*, ranges
 of rows of one kind. Rows that touch no dof (contacts between fixed bodies in dense storage) have a large constant cost
-that would hide the costs of other rows. They form a last island without dofs.
+that would hide the costs of other rows. These rows form the last island, which has no dofs.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def tree_root(d: Data, tree: int) -> int:
 
 @kernel
 def link(d: Data, tree1: int, tree2: int) -> int:
-    """Unite the sets of two trees; return the smaller representative, which becomes the common one."""
+    """Unite the sets of two trees; return the union's representative, the smaller of the two representatives."""
     root1 = tree_root(d, tree1)
     root2 = tree_root(d, tree2)
     low = min(root1, root2)
@@ -75,7 +75,7 @@ def link(d: Data, tree1: int, tree2: int) -> int:
 
 @kernel
 def link_trees(m: Model, d: Data, whole: bool) -> None:
-    """Unite the trees that each row touches, and store one of them in ``row_tree`` (ntree if the row touches none)."""
+    """Unite, for each row, the sets of the trees that it touches; store one tree, or ntree if none, in ``row_tree``."""
     sparse = is_sparse(m)
     for r in range(d.nefc):
         if sparse and whole:
@@ -113,7 +113,7 @@ def link_trees(m: Model, d: Data, whole: bool) -> None:
 
 @kernel
 def link_sparse_row(m: Model, d: Data, r: int) -> int:
-    """Unite the trees that row `r` touches; return one of them, or ntree if the row is empty.
+    """Unite the sets of the trees that row `r` touches; return one of these trees, or ntree if the row is empty.
 
     The row must be compressed, with increasing columns.
     """
@@ -223,8 +223,8 @@ def row_island(d: Data, r: int) -> int:
 def find_islands(m: Model, d: Data) -> int:
     """Write nisland and the arrays of mjData that describe islands; return OK or a request to enlarge them.
 
-    Islands are numbered in the order of their smallest trees. Within an island, dofs and rows are sorted by number. The
-    island of dofs and rows that belong to none is -1.
+    Islands are numbered in the order of their smallest trees. Within an island, dofs and rows are sorted by number.
+    Dofs and rows that belong to no island have the island number -1.
     """
     count = partition(m, d, False)
     idle = int(d.work.tree_island[m.ntree])

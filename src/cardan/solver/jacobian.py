@@ -101,7 +101,7 @@ def gather_jacobian(m: Model, d: Data, island: int) -> None:
 
 @kernel
 def lone_dof(m: Model, d: Data, r: int) -> int:
-    """Return the dof of row `r` if the row is of a kind that involves a single dof, else -1."""
+    """Return the dof of row `r` if rows of its kind involve a single dof, else -1."""
     if d.efc_type[r] == CNSTR_FRICTION_DOF:
         return int(d.efc_id[r])
     if d.efc_type[r] == CNSTR_LIMIT_JOINT:
@@ -113,7 +113,7 @@ def lone_dof(m: Model, d: Data, r: int) -> int:
 
 @kernel
 def is_coupled(m: Model, d: Data, r: int, dof: int) -> bool:
-    """Whether dense row `r` touches `dof`. All rows of an elliptic contact touch the dofs that any of them touches."""
+    """Whether dense row `r` touches `dof`. A row of an elliptic contact touches all dofs of the contact's rows."""
     if d.efc_type[r] != CNSTR_CONTACT_ELLIPTIC:
         return d.efc_J[r * m.nv + dof] != 0.0
     con = d.efc_id[r]
@@ -156,7 +156,7 @@ def sparse_from_sparse(d: Data, island: int, r: int, adr: int, by_number: bool) 
 
 @kernel
 def sort_blocks(d: Data, adr: int, nnz: int, source: int, split: int) -> None:
-    """Sort the columns of the row at `adr`, which was copied from `source`. Its first `split` columns must increase.
+    """Sort the columns of the row that was copied from `source` to `adr`. Its first `split` columns must increase.
 
     The order of trees in an island may differ from that in the model. If a row touches two trees, as a contact does,
     swapping their two blocks of columns sorts the row.
@@ -182,7 +182,7 @@ def sort_blocks(d: Data, adr: int, nnz: int, source: int, split: int) -> None:
 
 @kernel
 def count_blocks(d: Data, adr: int, nnz: int) -> int:
-    """Number of blocks if the compressed row at `adr` consists of blocks of three consecutive columns, else 0.
+    """Number of blocks of three consecutive columns in the compressed row at `adr`; 0 if it has other columns.
 
     Rows of vertices and balls consist of such blocks. A product then reads only one index per block.
     """

@@ -5,10 +5,10 @@ M + J' H[s] J and an exact line search. The factorisation of the Hessian is upda
 pyramidal cones the cost is a quadratic spline, so the last iteration reaches the minimum exactly.
 
 The reference starts at the cheaper of `qacc_warmstart`, the solution of the previous step, and `qacc_smooth`, the
-unconstrained acceleration. If inputs or contacts have changed, neither is good. With few iterations, the start then
-determines the quality of the result. Cardan starts at the best point on the segment between the two. The residuals at
-the ends of the segment determine the residuals between them. This line search therefore needs no matrix product or
-factorisation.
+unconstrained acceleration. After a change of inputs or contacts, neither is good, and with few iterations
+the start determines the quality of the result. Cardan starts at the best point on the segment between these two
+accelerations. Residuals on the segment are interpolated from those at its ends. This line search therefore needs no
+matrix product or factorisation.
 """
 
 from __future__ import annotations
@@ -95,13 +95,13 @@ NEED_H = int(GROW_H)
 @stage
 @side_by_side
 def solve(m: Model, d: Data) -> int:
-    """Compute accelerations and constraint forces for models of any size. Fields and status as for `solve_islands`."""
+    """Compute qacc and constraint forces for models of any size. Fields and return value are as for `solve_islands`."""
     return solve_islands(m, d, True)
 
 
 @stage
 def solve_small(m: Model, d: Data) -> int:
-    """Compute accelerations and constraint forces for models of at most `DENSE_MAX` dofs, without sparse matrices."""
+    """Compute qacc and constraint forces for models of at most `DENSE_MAX` dofs, without sparse matrices."""
     return solve_islands(m, d, None)
 
 
@@ -203,8 +203,8 @@ def prepare_island(m: Model, d: Data, island: int, large: Any) -> int:
 def refresh_factor(m: Model, d: Data, island: int, k: int, large: Any) -> None:
     """Update the factorisation of the Hessian for the current states of the rows, in iteration `k`.
 
-    Cone terms change in every iteration. With them, and in the first iteration without them, the Hessian is
-    refactorised.
+    Cone terms change in every iteration. The Hessian is therefore refactorised if it has or had cone terms, in the
+    first iteration, and if an update fails or costs more. Otherwise the factor is updated row by row.
     """
     plain = k > 0 and d.work.has_cone == 0
     d.work.has_cone = 1 if any_cone(d, island) else 0

@@ -8,9 +8,9 @@ trees have the fewest links, the one with the highest number is next. Dofs of a 
 The result depends only on the links; if the order by number causes little fill-in, it is kept.
 
 All data is stored in arrays that the solver does not use at this point. ``work.L_col`` holds the links as bits, `WORD`
-per number, one row per tree. ``tree_parent`` holds the index of a tree among the trees of the island, and ``tree_nrow``
-the first dof of the tree with each index. ``row_head`` holds these indices in the order of elimination, and ``mark``
-the sort key of each tree.
+per number, one row per tree. ``tree_parent`` holds each tree's index among the trees of the island. By this index,
+``tree_nrow`` holds the first dof of a tree, and ``mark`` its sort key. ``row_head`` lists the indices in the order of
+elimination.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from cardan.solver.islands import run_range
 
 NEED_H = int(GROW_H)
 WORD = 32
-"""Number of bits used in each 64-bit number; the sign bit is never set."""
+"""Number of bits used in each 64-bit number, so that its sign bit is never set."""
 LOW, HALVES, QUARTERS, BYTES, ONES = 0xFFFFFFFF, 0x55555555, 0x33333333, 0x0F0F0F0F, 0x01010101
 DONE = 1 << 60
 """Key of eliminated trees."""
@@ -126,7 +126,7 @@ def highest_bit(word: int) -> int:
 
 @kernel
 def natural_links(d: Data, count: int, words: int) -> int:
-    """Number of pairs of trees that are linked in the factor if the trees are eliminated by number.
+    """Number of pairs of trees that the factor links if the trees are eliminated in the order of their numbers.
 
     The links of the factor are found with the elimination tree. The function works on a copy of the links, stored after
     the original in ``work.L_col``. The copy contains only links from a tree to trees with smaller indices.

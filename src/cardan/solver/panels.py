@@ -47,8 +47,8 @@ def find_panels(d: Data, n: int) -> None:
 def is_alike(d: Data, i: int) -> bool:
     """Whether rows `i` - 1 and `i` can share a panel.
 
-    The columns of row `i` - 1 must be those of row `i` without its diagonal. Columns `i` - 1 and `i` must have entries
-    in the same rows below, and in the same rows of J.
+    Row `i` - 1 must have all columns of row `i` except column `i`. Below row `i`, columns `i` - 1 and `i` must have
+    entries in the same rows. Both columns must also have entries in the same rows of J.
     """
     other = i - 1
     nnz = int(d.work.L_nnz[i])
@@ -128,7 +128,7 @@ def spread_constraints(d: Data, first: int, last: int) -> None:
 
 @kernel
 def add_outer(d: Data, adr: int, count: int, weight: Array1) -> None:
-    """Add `count` entries of ``work.J`` from `adr` on, times `weight` (one per lane), to ``work.panel``."""
+    """Add `count` entries of ``work.J`` from `adr` on to each lane of ``work.panel``, times the lane's `weight`."""
     for k in range(adr, adr + count):
         column = d.work.J_col[k]
         value = d.work.J[k]

@@ -1,4 +1,4 @@
-"""Primal problem of one island: cost, its terms and their products (spec: computation, reduced primal problem).
+"""Primal problem of one island: cost, gradient and start of the search (spec: computation, reduced primal problem).
 
 The solvers minimise over accelerations x::
 
@@ -110,7 +110,7 @@ def inertia_cost(d: Data, island: int) -> float:
 
 @kernel
 def update_gradient(m: Model, d: Data, island: int) -> float:
-    """Compute the gradient M x - qfrc_smooth - J' efc_force of the cost; return its squared norm."""
+    """Compute the gradient of the cost, M x - qfrc_smooth - J' efc_force; return the gradient's squared norm."""
     multiply_jacobian_transposed(m, d, island, d.efc_force, d.work.f_constraint)
     squared = 0.0
     first, n = dof_range(d, island)
@@ -190,7 +190,7 @@ def scatter(d: Data, island: int) -> None:
 
 @kernel
 def count_states(d: Data, island: int) -> tuple[int, int, int]:
-    """Count the island's rows with force, those with a new state, and those that entered or left the quadratic zone."""
+    """Return numbers of an island's rows: with force, with a new state, and that entered or left the quadratic zone."""
     active, changed, updates = 0, 0, 0
     begin, end = run_range(d, island)
     for run in range(begin, end):
@@ -239,7 +239,7 @@ def is_stiff(d: Data, island: int) -> bool:
 
 @kernel
 def promised_gain(d: Data, island: int) -> float:
-    """Decrease of the cost by a full Newton step if no row changes its state; 0 if it is below the rounding error.
+    """Decrease of the cost by a full Newton step if no row changes its state; 0 if it is below its rounding error.
 
     The rounding error is estimated as `ROUNDING` times the sum of the magnitudes of the rows' terms in the slope.
     """

@@ -1,11 +1,12 @@
 """Rank-one updates of the factor of the Newton matrix H, for rows that enter or leave the quadratic zone.
 
 If row r enters or leaves the quadratic zone, H changes by plus or minus D_r j j', where j is row r of J. The factor
-L' D L of H is updated in one pass. The pass visits the rows of the factor that change, a path in the elimination tree
-(Gill, Golub, Murray and Saunders, Methods for modifying matrix factorizations, Mathematics of Computation 28, 1974,
-method C1; Davis, Direct Methods for Sparse Linear Systems, section 6.3). If many rows change, the factor is recomputed
-instead. It is also recomputed if an update removes nearly all of a pivot, because the pivot's rounding errors would
-remain.
+L' D L of H is updated in one pass. The rows of the factor that change form a path in the elimination tree. If many rows
+change, the factor is recomputed instead. It is also recomputed if an update removes nearly all of a pivot, because the
+pivot's rounding errors would remain.
+
+Sources: Gill, Golub, Murray and Saunders, Methods for modifying matrix factorizations, Mathematics of Computation 28,
+1974, method C1; Davis, Direct Methods for Sparse Linear Systems, section 6.3.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ COST = 4  # cost of an update per entry, in units of the factorisation's cost pe
 
 @kernel
 def sign_of_change(d: Data, r: int) -> int:
-    """Return 1 if row `r` entered the quadratic zone in the last move, -1 if it left it, else 0."""
+    """Return 1 if row `r` entered the quadratic zone in the last move, -1 if the row left the zone, else 0."""
     now = 1 if d.efc_state[r] == CNSTRSTATE_QUADRATIC else 0
     before = 1 if d.work.row_state[r] == CNSTRSTATE_QUADRATIC else 0
     return now - before
@@ -33,7 +34,7 @@ def sign_of_change(d: Data, r: int) -> int:
 
 @kernel
 def change_factor(d: Data, island: int, large: Any) -> bool:
-    """Update ``work.L``, without cone terms, for the current states of the rows; `large` as in `newton.solve_islands`.
+    """Update ``work.L``, which has no cone terms, for the current states of the rows (`large`: see `solve_islands`).
 
     Return False if the factor must be recomputed, because too many rows changed or a pivot lost its accuracy.
     """
@@ -93,7 +94,10 @@ def change_pivot(inverse: float, p: float, weight: float) -> Vec3:
 
 @kernel
 def change_dense_factor(d: Data, r: int, n: int, weight: float) -> bool:
-    """Update the factor for H + `weight` j j', where j is dense Jacobian row `r`; return False if a pivot is lost."""
+    """Update the factor for H + `weight` j j', where j is dense Jacobian row `r`.
+
+    Return False if a pivot lost its accuracy.
+    """
     row = stack_array(DENSE_MAX)
     adr = int(d.work.row_adr[r])
     last = n - 1
@@ -127,7 +131,7 @@ def change_dense_factor(d: Data, r: int, n: int, weight: float) -> bool:
 def change_sparse_factor(d: Data, r: int, weight: float) -> bool:
     """Update the factor for H + `weight` j j', where j is row `r` of the sparse Jacobian.
 
-    Return False if a pivot is inaccurate. ``dense_row`` must be 0; it is 0 again after a successful update.
+    Return False if a pivot lost its accuracy. ``dense_row`` must be 0; it is 0 again after a successful update.
     """
     adr = int(d.work.row_adr[r])
     nnz = int(d.work.row_nnz[r])

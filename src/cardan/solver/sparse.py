@@ -3,9 +3,9 @@
 The Hessian H = M + J' D J is factorised as L' D L from the last dof to the first. In this order, the inertia matrix
 alone would have no fill-in (Featherstone, Rigid Body Dynamics Algorithms, section 6.5). `analyse` finds the pattern of
 the factor with the elimination tree (Davis, Direct Methods for Sparse Linear Systems, chapter 4). Row i has the
-columns of three sets: the chain of dof i, the constraint rows whose last column is i, and the children of i in the
-elimination tree. Each row is computed in one pass: expand it, subtract the rows below that have an entry in its column,
-and store it. Rows with the same columns are computed together (see `panels`).
+columns of the ancestors of dof i, of the constraint rows whose last column is i, and of the children of i in the
+elimination tree. Each row is computed in one pass: expand the row, subtract the rows below that have an entry in
+column i, and store the result. Rows with the same columns are computed together (see `panels`).
 
 Rows of the factor are stored in ``work.L`` with increasing columns ``work.L_col``, relative to the island. The last
 entry of a row is the diagonal, whose reciprocal is stored in ``work.Ldiag_inv``; rows are not divided by it.
@@ -122,7 +122,7 @@ def row_pattern(m: Model, d: Data, island: int, i: int) -> None:
 
 @kernel
 def add_column(d: Data, i: int, column: int) -> None:
-    """Append `column` to row `i` of the pattern unless it is already there."""
+    """Append `column` to row `i` of the pattern, unless the row contains the column."""
     if d.work.mark[column] != i:
         d.work.mark[column] = i
         d.work.L_col[d.work.L_adr[i] + d.work.L_nnz[i]] = column
@@ -207,7 +207,7 @@ def factor_sparse(m: Model, d: Data, island: int) -> None:
 
 @kernel
 def spread_cone(d: Data, r: int, entry: int) -> None:
-    """Add the cone term of entry `entry` of row `r` to ``dense_row``. The elliptic contact must be in the zone CONE.
+    """Add to ``dense_row`` the cone term of Jacobian entry `entry`, in row `r` of an elliptic contact in the zone CONE.
 
     All rows of an elliptic contact have the same columns.
     """

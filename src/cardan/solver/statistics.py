@@ -62,7 +62,7 @@ def record_iteration(
 
     `improvement` (scaled decrease of the cost), `squared` (squared norm of the scaled gradient) and counts of rows are
     summed over islands. `slope` (scaled slope after the line search) and `neval` (its number of evaluations) are
-    maxima. `has_hessian` is 1 for solvers that update a Hessian, else 0.
+    maxima. `has_hessian` is 1 if the solver updates a Hessian, else 0.
     """
     i = entry_of(d, k)
     if d.work.statistics_slot < NISLAND and k >= slot_iterations(d):

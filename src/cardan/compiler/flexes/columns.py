@@ -69,7 +69,7 @@ class _Sides:
 
 
 def _layers(sides: _Sides, nelem: int) -> np.ndarray:
-    """Return the layer of each element: 0 at the shell, 1 next to it, ...; nelem + 1 if it has no path to the shell."""
+    """Return each element's layer: 0 at the shell, 1 next to layer 0, and so on; nelem + 1 if no path leads to it."""
     layer = np.full(nelem, -1, np.int32)
     first = sides.shared()
     one, two = sides.elem[first], sides.elem[first + 1]
@@ -90,7 +90,8 @@ def _layers(sides: _Sides, nelem: int) -> np.ndarray:
 def _pairs(sides: _Sides, elem: np.ndarray) -> np.ndarray:
     """Return ``evpair`` (npair, 2): an element, and the vertex of a neighbour that is not part of the shared side.
 
-    Each pair of neighbours gives two rows. Pairs in which neither element has a side on the shell are left out.
+    Each pair of neighbours gives two rows. Pairs are left out if neither element has a side on the shell, or if both
+    elements have the same vertices.
     """
     outer = np.zeros(len(elem), bool)
     outer[sides.elem[sides.is_shell]] = True
@@ -112,7 +113,7 @@ _CONTACT = (
 
 
 class Flex(NamedTuple):
-    """One flex: bodies of its vertices, vertices in body frames and the world frame, elements, texture coordinates."""
+    """One flex: bodies of vertices, positions of vertices (body and world frames), elements, texture coordinates."""
 
     bodyid: np.ndarray
     vert: np.ndarray
@@ -138,7 +139,7 @@ def add_flexes(build: Build) -> None:
 
 
 def _flex(build: Build, element: Element, poses: list[Pose]) -> Flex:
-    """Check a flex and return its data. In solids, reorder the elements' vertices to give all the same orientation."""
+    """Check a flex and return its data. In solids, reorder vertices so that all elements have the same orientation."""
     values = element.resolved()
     dim = values["dim"]
     if dim not in (1, 2, 3):

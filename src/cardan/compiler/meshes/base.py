@@ -40,9 +40,9 @@ class MassProperties(NamedTuple):
 class Mesh:
     """A mesh asset, with the properties that geoms request from it.
 
-    Its tables `vertex`, `normal`, ... are those of `RawMesh`, in the file's coordinates after scaling. After a call of
-    `settle`, they are in the mesh's own frame, and `low` and `high` are the corners of the bounding box. Subclasses
-    implement the rules of the versions of MuJoCo.
+    Tables (`vertex`, `normal`, ...) are those of `RawMesh`, in the file's coordinates after scaling. `settle` moves the
+    tables to the mesh's own frame, and sets `low` and `high` to the corners of the bounding box in this frame. Each
+    subclass implements the rules of one version of MuJoCo.
     """
 
     low: np.ndarray
@@ -69,7 +69,7 @@ class Mesh:
     # --- reading -----------------------------------------------------------------------------------------------------
 
     def _read(self, build: Build) -> ReadMesh:
-        """Return the mesh from its file or its attributes, or the surface of its plugin's shape."""
+        """Read the mesh from its file or attributes, or compute the surface of its plugin's signed-distance shape."""
         plugin = instance_of(build, self.element, "sdf")
         if plugin is not None and self.path is None and not plugin.shape.of_mesh:
             self.is_implicit = True
@@ -116,7 +116,7 @@ class Mesh:
         self.face_texcoord = no_coordinates if raw.face_texcoord is None else raw.face_texcoord
 
     def _mirrored(self, raw: RawMesh) -> tuple[str, ...]:
-        """Return the names of the tables of corners whose order must be reversed if the scale mirrors the mesh."""
+        """Return the names of the tables of corners that must be reversed if the scale mirrors the mesh."""
         raise NotImplementedError
 
     def _place(self, scale: np.ndarray) -> None:
@@ -127,7 +127,7 @@ class Mesh:
 
     @cached_property
     def graph(self) -> np.ndarray:
-        """Graph of the convex hull; empty if no geom needs it.
+        """Graph of the convex hull; empty if no geom needs the hull.
 
         As in the reference, the hull is computed from the points in the file's coordinates. Results for nearly flat
         regions depend on these coordinates.
@@ -193,7 +193,7 @@ class Mesh:
 
 
 def check_orientation(element: Element, face: np.ndarray) -> None:
-    """Check that all faces have a consistent orientation, which the exact volume requires.
+    """Check that all faces have a consistent orientation, as the exact volume requires.
 
     Two faces that share an edge must list its vertices in opposite orders. Faces with a repeated vertex are ignored.
     """

@@ -2,7 +2,7 @@
 
 Standard input is an archive of NumPy with ``vertex`` (n, 3), ``face`` (m, 3), ``threshold`` and ``maxpieces``. Standard
 output is an archive with ``points`` (k, 3), the vertices of all pieces, and ``count``, the number of vertices of each
-piece. The library has a process of its own, because its native code cannot be interrupted.
+piece. The library runs in a separate process, because its native code cannot be interrupted.
 
 Source: X. Wei, M. Liu, Z. Ling, H. Su, Approximate convex decomposition for 3D meshes with collision-aware concavity
 and tree search (2022).

@@ -31,9 +31,9 @@ NAME, SYMBOL = "pieces", "npz"
 MOST_KEPT = 64
 """Largest number of decompositions that a process keeps in memory."""
 INTERVAL = 0.2
-"""Time between two calls of ``waiting``, s."""
+"""Time between two calls of the function ``waiting`` of `convex_pieces`, s."""
 FLAT = 1e-5
-"""A piece whose thickness is below this share of its length has no volume, and is left out."""
+"""Ratio of thickness to length below which a piece counts as flat. Flat pieces are left out."""
 
 Pieces = tuple[np.ndarray, ...]
 

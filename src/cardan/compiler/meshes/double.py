@@ -1,8 +1,8 @@
 """Meshes by the rules of MuJoCo 4.0: vertices, volume, centre and inertia are in double precision.
 
 The attribute ``inertia`` of a mesh defines how mass is distributed: over the pyramids between its faces and their
-centroid (with signed or absolute volumes), over the convex hull, or over the surface. Sums add one triangle after the
-other, so that results agree with the reference to the last bit.
+centroid (with signed or absolute volumes), over the convex hull, or over the surface. Sums add one triangle at a
+time, so that results agree with the reference to the last bit.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class DoubleMesh(Mesh):
 
     @property
     def _kind(self) -> str:
-        """Distribution of mass: the attribute ``inertia``. Other settings can override its default, "legacy"."""
+        """Distribution of mass: the attribute ``inertia``, or if this is "legacy", a value from other settings."""
         word: str = self.values["inertia"]
         builtin = self.values["builtin"]
         is_flat = builtin is not None and not has_volume(builtin, self.values["params"])
@@ -157,7 +157,7 @@ class Distribution(NamedTuple):
 
     @classmethod
     def of(cls, vertex: np.ndarray, face: Indices, weigh: str, apex: np.ndarray) -> Distribution:
-        """Return the distribution for vertices in double precision; the arguments are the members of this class."""
+        """Make the distribution from vertices in double precision; the arguments are members of this class."""
         a, b, c = (vertex[face[:, k]] for k in range(3))
         middle = (a + b + c) / 3.0
         normal = _cross(b - a, c - a)
@@ -173,7 +173,7 @@ class Distribution(NamedTuple):
         return cls(vertex, face, weigh, apex, middle, weight, float(_sum(weight)))
 
     def moved(self, vertex: np.ndarray) -> Distribution:
-        """Return the distribution for vertices relative to the centre of mass. The new apex is the origin."""
+        """Return the distribution for `vertex`, given relative to the centre of mass. The new apex is the origin."""
         return Distribution.of(vertex, self.face, self.weigh, np.zeros(3))
 
     def centroid(self) -> np.ndarray:
@@ -204,7 +204,7 @@ def _sum(rows: np.ndarray) -> np.ndarray:
 
 
 def _cross(u: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Return the cross products of rows."""
+    """Return the cross product of each row of `u` and the same row of `v`: (n, 3)."""
     x = u[:, 1] * v[:, 2] - u[:, 2] * v[:, 1]
     y = u[:, 2] * v[:, 0] - u[:, 0] * v[:, 2]
     return np.stack((x, y, u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]), axis=1)

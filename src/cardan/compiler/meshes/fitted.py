@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def fit(element: Element, mesh: Mesh, values: dict[str, Any], to_box: bool) -> tuple[Pose, Vec3]:
     """Return the pose (in the file's coordinates) and the sizes of the primitive shape that replaces a mesh.
 
-    The shape has the mesh's inertia box or, with ``to_box`` (compiler fitaabb), encloses the mesh's bounding box. In
-    3.1, the shape contains the mesh; in 4.0, the bounding box of the shape contains that of the mesh.
+    Without ``to_box``, the sizes are computed from the mesh's inertia box. With ``to_box`` (compiler fitaabb), all
+    shapes except ellipsoids contain the mesh in 3.1. In 4.0, the bounding box of the shape contains that of the mesh.
     """
     word, scale = values["type"], values["fitscale"]
     if word not in _BY_INERTIA:

@@ -107,7 +107,7 @@ def _gather_faces(h: Any) -> None:
 
 @native_over("HullFacets", "HullGraph")
 def link_vertices(h: Any, g: Any, listed: int, _unused: int) -> int:
-    """Write the neighbours of each vertex in the order of the faces around it; return the number of entries.
+    """Write each vertex's neighbours, in the order of the faces around the vertex; return the number of entries.
 
     If `listed` is set, first collect the faces around each vertex, in the order of ``h.face``.
     """

@@ -54,9 +54,9 @@ b50b03302 54b482b42b23 93b92341a 0a801a2b923b 41a3023b0b50 235a858251a53b5 59252
 a26a12102 a16126182148 259265645 058568526592 026064 268 8ab8b9 4904a9ab9 0b508b8ab ab5a54 1841b8b98 01b0b9
 1b4b84b08b50 b51 5a159a98a 4a0a90a59a15 10818a 14a 459498 590 084 -
 """
-"""Triangles for each set of corners inside the surface (bit k of the index: corner k), as in `_triangles`.
+"""Triangles of each case of marching cubes, as text. Bit k of a case's index is set if corner k is inside the surface.
 
-Three hexadecimal digits are the edges of one triangle; "-" means that there are none.
+Each group of three hexadecimal digits lists the crossed edges that are the corners of one triangle; "-": no triangle.
 """
 
 _CASES = _TABLE.split()
@@ -97,7 +97,7 @@ def marching_cubes(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _edge_key(cells: np.ndarray, edge: int, shape: tuple[int, ...]) -> np.ndarray:
-    """Return keys that identify one edge of each cube: equal for all cubes that share the edge.
+    """Return a key for one edge of each cube. All cubes that share an edge get the same key for it.
 
     Keys are ordered by the edge's upper end (z first, then y, then x), then by its axis.
     """
@@ -107,7 +107,7 @@ def _edge_key(cells: np.ndarray, edge: int, shape: tuple[int, ...]) -> np.ndarra
 
 
 def _crossings(values: np.ndarray, keys: np.ndarray) -> np.ndarray:
-    """Return the points on edges where the function is 0, interpolated in single precision, as in the reference."""
+    """Return the points at which the function is 0 on edges, interpolated in single precision as in the reference."""
     nx, ny, _ = values.shape
     node, axis = np.divmod(keys, 3)
     end = np.stack([node % nx, node // nx % ny, node // (nx * ny)], axis=1)

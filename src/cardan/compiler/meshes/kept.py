@@ -30,7 +30,7 @@ FEW = 1000
 MOST_HULLS = 256
 """Largest number of hulls that are cached by their points."""
 SETTLED = 2.0
-"""Age of a file from which its time of modification can be trusted, s."""
+"""Smallest age (s) of a file that is cached. A newer file may change again without a new time of modification."""
 
 Key = tuple[str, str, int, int, int, int]
 
@@ -107,7 +107,7 @@ def signed_volume(corner: np.ndarray) -> float:
 
 @lru_cache(maxsize=MOST_HULLS)
 def _hull_of(points: bytes, most: int) -> Hull:
-    """Return the convex hull of points, whose float32 coordinates are given. Raises MeshDataError if there is none."""
+    """Return the convex hull of points, given as the bytes of their float32 coordinates. Raises MeshDataError."""
     return convex_hull(np.frombuffer(points, np.float32).reshape(-1, 3), most)
 
 

@@ -57,7 +57,7 @@ def put_meshes(build: Build) -> None:
 
 
 def _put_mesh(build: Build, mesh: Mesh) -> None:
-    """Add one mesh to the fields. Even if no geom uses it, it is moved into its own frame."""
+    """Append one mesh to all fields of meshes. Even if no geom uses the mesh, it is moved into its own frame."""
     mesh.settle()
     tree = box_tree(*mesh.boxes())
     tree_adr, *_ = [build.add_block(field, rows) for field, rows in zip(_TREE_FIELDS, tree, strict=True)]

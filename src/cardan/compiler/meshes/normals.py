@@ -28,9 +28,9 @@ NORMALS = Struct(
 
 
 def vertex_normals(surface: Surface, smooth: bool, is_4_0: bool = False) -> np.ndarray:
-    """Return normals of vertices: area-weighted means over their faces. Sharp edges are excluded unless ``smooth``.
+    """Return vertex normals: area-weighted means over faces. Without ``smooth``, faces across sharp edges are left out.
 
-    In MuJoCo 4.0 (``is_4_0``), small faces are ignored. Without ``smooth``, short sums of normals count as 0.
+    In MuJoCo 4.0 (``is_4_0``), small faces are ignored and, without ``smooth``, short sums of normals count as 0.
     """
     memory, count = StructMemory(NORMALS, {}), len(surface.vertex)
     total, unit = np.zeros((count, 3), np.float32), np.empty((count, 3), np.float32)
@@ -95,7 +95,7 @@ def sum_corners(f: Any, s: Any, _unused: int, _neither: int) -> int:
 @native_over("Surface", "Normals")
 @exact
 def take_sharp_corners(f: Any, s: Any, _unused: int, _neither: int) -> int:
-    """Subtract from each vertex's sum the faces whose normals deviate much from the mean normal. Return 0."""
+    """Remove from each vertex's sum the normals of faces that deviate much from the mean normal. Return 0."""
     for i in range(len(f.face)):
         for j in range(3):
             vertex = f.face[i, j]
@@ -120,7 +120,7 @@ def _length(x: float, y: float, z: float) -> float:
 @native_over("Surface", "Normals")
 @exact
 def find_units(_f: Any, s: Any, default: int, is_4_0: int) -> int:
-    """Normalise the sums. Sums of zero length become the unit vector along axis `default`, or 0 if `default` is 3."""
+    """Normalise the sums. Very short sums become the unit vector along axis `default`, or 0 if `default` is 3."""
     least = _LEAST_4_0 if is_4_0 else mjMINVAL
     for i in range(len(s.total)):
         length = _length(s.total[i, 0], s.total[i, 1], s.total[i, 2])
@@ -135,7 +135,7 @@ def find_units(_f: Any, s: Any, default: int, is_4_0: int) -> int:
 @native_over("Normals", "Normals")
 @exact
 def renormalize(s: Any, _same: Any, _unused: int, _neither: int) -> int:
-    """Normalise vectors by multiplying by the inverse length; a vector of zero length becomes (0, 0, 1)."""
+    """Normalise vectors by multiplying by the inverse length; very short vectors become (0, 0, 1). Return 0."""
     for i in range(len(s.total)):
         length = _length(s.total[i, 0], s.total[i, 1], s.total[i, 2])
         real = length * length >= mjMINVAL

@@ -51,7 +51,7 @@ _CLEAR = 1e-5  # smallest height of the middle above a facet, relative to the hu
 
 
 Around = tuple[np.ndarray, np.ndarray]
-"""Facets around all vertices, concatenated (3 m,); first index there and number of facets of each vertex (n, 2)."""
+"""Two arrays: facets around all vertices, concatenated (3 m,), and each vertex's first index and count there (n, 2)."""
 
 
 class Facets(NamedTuple):
@@ -80,7 +80,7 @@ def facets_of(points: np.ndarray, most: int = -1) -> Facets:
 
 
 def _options(most: int) -> str:
-    """Return Qhull's options. TA limits the number of points after the first four; Q9 adds the furthest point first."""
+    """Return Qhull's options. ``TA`` limits the points added to the first four; ``Q9`` adds the furthest point next."""
     return OPTIONS if most < 0 else f"{OPTIONS} TA{most - 4} Q9"
 
 
@@ -204,10 +204,10 @@ def _ask(qhull: Any, points: np.ndarray, formats: str, most: int = -1) -> tuple[
 
 
 def _heights(points: np.ndarray, facet: np.ndarray) -> tuple[np.ndarray, bool]:
-    """Return signed heights of triangles above the hull's middle, multiplied by twice the triangles' area.
+    """Return the signed heights of triangles above the hull's middle, times twice their areas, and whether signs hold.
 
-    The sign is positive if the corners are counter-clockwise seen from outside. The second result is whether all signs
-    are reliable: no triangle is thin, and no triangle's plane is close to the middle.
+    The sign is positive if the corners are counter-clockwise seen from outside. The signs hold if no triangle is
+    thin and no triangle's plane is close to the middle.
     """
     corner = points.T[:, facet.T]  # coordinates, corners, triangles: sums over the first axis are the fastest
     a, first, second = corner[:, 0], corner[:, 1] - corner[:, 0], corner[:, 2] - corner[:, 0]
@@ -228,7 +228,7 @@ def _above_planes(qhull: Any, points: np.ndarray, facet: np.ndarray, most: int =
 
 
 def _along_planes(points: np.ndarray, facet: np.ndarray, plane: np.ndarray) -> np.ndarray:
-    """Return the component of each triangle's normal along the outward normal of its plane; ``plane`` is (m, 4)."""
+    """Return the dot product of each triangle's normal and the outward normal of its plane; ``plane`` is (m, 4)."""
     a, b, c = (points[facet[:, k]] for k in range(3))
     return (np.cross(b - a, c - a) * plane[:, :3]).sum(axis=1)
 
@@ -285,7 +285,7 @@ def _last_cones(facet: np.ndarray) -> np.ndarray:
 
 
 def facets_in(text: bytes) -> np.ndarray | None:
-    """Parse triangles in the format ``Fv``: (m, 3) point indices, int32; None if the text has another form."""
+    """Parse triangles in Qhull's format ``Fv``: (m, 3) point indices, int32. Return None if the text is not valid."""
     count, _, rest = text.partition(b"\n")
     row = _integers(rest)
     if row is None or not count.strip().isdigit() or len(row) != 4 * int(count) or (row[::4] != 3).any():

@@ -95,8 +95,8 @@ class SingleMesh(Mesh):
     def _turn(self, centre: np.ndarray, weigh: Weigh, share: float) -> MassProperties:
         """Centre the vertices, rotate them to the principal axes, and record the box around them.
 
-        ``weigh`` returns the volume or area of the triangles after centring. Divided by ``share``, these are the
-        weights of the triangles in the second moments.
+        ``weigh`` returns the volume or area of each triangle after centring. These values, divided by ``share``, weigh
+        the triangles in the second moments.
         """
         self.surface.move(moved(self.vertex, centre))
         weight = weigh()
@@ -112,8 +112,8 @@ class SingleMesh(Mesh):
     def _shell(self) -> MassProperties:
         """Mass properties of the surface.
 
-        As in the reference, the centre mixes two frames: the weighted centre of the faces is taken in the mesh's frame,
-        the centroid in the file's coordinates. The orientation of the frame is that of the solid.
+        As in the reference, the centre is computed from quantities in two different frames: the faces are in the mesh's
+        frame, the centroid is in the file's coordinates. The inertial frame has the orientation of the solid's.
         """
         solid = self.solid
         if self._flat is not None:

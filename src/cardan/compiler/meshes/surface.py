@@ -1,4 +1,4 @@
-"""The surface of a mesh, in memory that kernels can read: triangles, sums over them, transformations of vertices.
+"""The surface of a mesh, in memory that kernels can read: triangles, sums over triangles, moves of vertices.
 
 The mass properties are those of pyramids whose bases are the triangles (O'Rourke, Computational Geometry in C, section
 1.3.8; Blow and Binstock, "How to find the inertia tensor of a 3D solid body", 2004). Vertices are in single precision,
@@ -51,7 +51,7 @@ ROWS = Struct(
 
 
 class Surface:
-    """Triangles of a mesh with their areas, and sums over them. ``memory`` is the structure that kernels receive."""
+    """Triangles of a mesh with their areas, and sums over triangles. Kernels receive the structure ``memory``."""
 
     def __init__(self, vertex: np.ndarray, face: np.ndarray) -> None:
         self.memory = memory = StructMemory(SURFACE, {})
@@ -123,7 +123,7 @@ class Surface:
 
 
 def turned(rows: np.ndarray, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Multiply vectors (n, 3) by a matrix. Return the float32 products, and their bounds before rounding (2, 3)."""
+    """Multiply vectors (n, 3) by a matrix. Return the products in float32, and their bounds (2, 3) before rounding."""
     memory = StructMemory(ROWS, {})
     result, bounds = np.empty((len(rows), 3), np.float32), np.empty((2, 3))
     for name, array in (("row", rows), ("turned", result), ("matrix", matrix), ("bounds", bounds)):
@@ -220,7 +220,10 @@ def sum_pyramids(s: Any, _same: Any, _unused: int, _neither: int) -> int:
 
 @kernel
 def _product(s: Any, i: int, m: int, n: int) -> float:
-    """Sum the products of coordinates `m` and `n` over all pairs of corners of triangle `i`, in single precision."""
+    """Return the sum of coordinate `m` of one corner times coordinate `n` of another over all pairs of triangle `i`.
+
+    A corner paired with itself counts twice. Arithmetic is in single precision.
+    """
     a, b, c = s.face[i, 0], s.face[i, 1], s.face[i, 2]
     am, bm, cm = float32(s.vertex[a, m]), float32(s.vertex[b, m]), float32(s.vertex[c, m])
     an, bn, cn = float32(s.vertex[a, n]), float32(s.vertex[b, n]), float32(s.vertex[c, n])
@@ -247,7 +250,7 @@ def sum_products(s: Any, _same: Any, _unused: int, _neither: int) -> int:
 @native_over("Surface", "Surface")
 @exact
 def find_boxes(s: Any, _same: Any, _unused: int, _neither: int) -> int:
-    """Compute each triangle's box and circumcentre, which is the third corner if the triangle has no area. Return 0.
+    """Compute each triangle's box and circumcentre (its third corner if the triangle has no area). Return 0.
 
     For circumcentres, sides are rounded to single precision, as in the reference.
     """
