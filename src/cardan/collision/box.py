@@ -1,9 +1,9 @@
-"""Collisions of two boxes: separating axes, then the overlap of two faces.
+"""Collisions between two boxes: separating axes, then the overlap of two faces.
 
 The axis of least overlap of two boxes is the normal of a face, or the common perpendicular of two edges. The contacts
 are the corners of the polygon in which two faces overlap, seen along this axis: the points where their sides cross, and
-the corners of each face inside the other. The face on this axis belongs to the *reference* box; the other box is the
-*incident* box.
+the corners of each face inside the other. The box with the face normal along this axis is the *reference* box; the
+other box is the *incident* box.
 
 Sources: S. Gottschalk, M. Lin, D. Manocha, OBBTree, SIGGRAPH 1996 (the 15 axes); C. Ericson, Real-Time Collision
 Detection (2005), sections 4.4.1 and 5.5.7. Details that the sources leave open follow the reference: which part of a
@@ -33,17 +33,17 @@ from cardan.maths.vector import (
 from cardan.model.kernel_views import Data, Model
 
 View = tuple[Vec3, Vec3, Vec3, Vec3]
-"""View of a reference face: its normal, divided by normal . view direction; the view direction; its two axes."""
+"""View of a reference face: face normal n, divided by n . view direction; view direction; the face's two axes."""
 PARALLEL = 1e-12
 """Squared sine of the angle between two edges below which they count as parallel."""
 ROUNDING = 1e-9
 """Relative tolerance of separations, far above their rounding error."""
 EDGE_ADVANTAGE = 1e-12
-"""Share by which the overlap along the perpendicular of two edges must be less than along a face's normal."""
+"""Relative amount by which the overlap along a perpendicular of two edges must be less than along a face normal."""
 COINCIDENT = 1e-14
 """Difference of coordinates (m) below which two points of the overlap are merged."""
 FACING = 0.5
-"""Cosine above which a face of the other box counts as facing. If several faces do, use their edge or corner."""
+"""Cosine above which a face counts as facing the other box. If several do, their common edge or corner is used."""
 SLACK = 0.01
 """Share of a box's half size within which a point near the surface counts as neither inside nor outside."""
 # layout of the scratch array: relative rotation, corners of the incident feature and points found (u, v, height)
@@ -55,10 +55,10 @@ NSCRATCH = 93
 
 @kernel
 def face_overlap(w: Array1, t: Vec3, t2: Vec3, size1: Vec3, size2: Vec3, axis: int) -> float:
-    """Separation of two boxes along a face normal of the first box (`axis` 0 to 2) or the second box (3 to 5).
+    """Separation (m) of two boxes along a face normal of the first box (`axis` 0 to 2) or of the second (3 to 5).
 
     `t` and `t2` are the vector from centre to centre, in the frames of the first and the second box. If boxes just
-    touch, the order of the sums decides the result.
+    touch, rounding decides the sign of the result, so the order of the sums matters.
     """
     if axis < 3:
         return (
@@ -75,7 +75,7 @@ def face_overlap(w: Array1, t: Vec3, t2: Vec3, size1: Vec3, size2: Vec3, axis: i
 
 @kernel
 def edge_overlap(w: Array1, t: Vec3, size1: Vec3, size2: Vec3, i: int, j: int, least: float) -> float:
-    """Separation of two boxes along the perpendicular of edge direction `i` of the first and `j` of the second, m.
+    """Separation (m) of two boxes along the perpendicular of edge `i` of the first and edge `j` of the second box.
 
     `w` is the scratch array with the rotation between the boxes. `t` is the vector from centre to centre in the frame
     of the first box; `size1` and `size2` are the half sizes. The result is -inf if the edges are parallel, or if the
@@ -210,7 +210,7 @@ def zone(m: Model, d: Data, geom: int, point: Vec3) -> int:
 
 @kernel
 def put_point(w: Array1, n: int, u: float, v: float, height: float) -> int:
-    """Append a point to the `n` points found, unless it is one of them; return the new number."""
+    """Append a point to the `n` points found so far, unless it coincides with one of them; return their new number."""
     for k in range(n):
         if abs(w[POINTS + 3 * k] - u) < COINCIDENT and abs(w[POINTS + 3 * k + 1] - v) < COINCIDENT:
             return n
@@ -224,8 +224,9 @@ def put_point(w: Array1, n: int, u: float, v: float, height: float) -> int:
 def add_crossings(w: Array1, n: int, ncorner: int, half_u: float, half_v: float) -> int:
     """Append the points where sides of the incident feature cross sides of the reference face, which is a rectangle.
 
-    The sides go from corner 0 to 1, 0 to 2, 1 to 3 and 3 to 2. A side that ends on a line crosses it; a side that
-    starts on a line does not. If edges coincide, this decides the order of contacts.
+    The sides go from corner 0 to 1, 0 to 2, 1 to 3 and 3 to 2. A side of the feature that ends on a line of the
+    rectangle crosses this line; a side that starts on it does not. If edges coincide, this rule decides the order of
+    contacts. Return the new number of points.
     """
     for side in range(4 if ncorner == 4 else ncorner - 1):
         a = CORNERS + 3 * (side - 1 if side > 1 else 0) + (3 if side == 3 else 0)
@@ -249,7 +250,8 @@ def add_crossings(w: Array1, n: int, ncorner: int, half_u: float, half_v: float)
 def add_face_corners(w: Array1, n: int, half_u: float, half_v: float, only_first: bool) -> int:
     """Append the corners of the reference face that are inside the incident face, or only the first of them.
 
-    The incident face is p0 + a (p1 - p0) + b (p2 - p0) for a and b in [0, 1], with its first three corners p0, p1, p2.
+    The incident face is p0 + a (p1 - p0) + b (p2 - p0) for a and b in [0, 1], where p0, p1, p2 are its first three
+    corners. Return the new number of points.
     """
     u0, v0, h0 = w[CORNERS], w[CORNERS + 1], w[CORNERS + 2]
     u1, v1, h1 = w[CORNERS + 3] - u0, w[CORNERS + 4] - v0, w[CORNERS + 5] - h0
@@ -271,7 +273,7 @@ def add_face_corners(w: Array1, n: int, half_u: float, half_v: float, only_first
 
 @kernel
 def add_incident_corners(w: Array1, n: int, ncorner: int, half_u: float, half_v: float, with_deepest: bool) -> int:
-    """Append those corners of the incident feature that are inside the reference face.
+    """Append the corners of the incident feature that are inside the reference face; return the new number of points.
 
     If `with_deepest` is set, the deepest corner is appended even if it is outside.
     """
@@ -372,7 +374,7 @@ def put_edge_contact(m: Model, d: Data, geom1: int, geom2: int, pair: int, norma
     """Write the contact midway between the closest points of two edges; return 1.
 
     The edges are parallel to axis i of `geom1` and axis j of `geom2`; `pair` is 3 i + j. `normal` is the contact normal
-    from `geom1` to `geom2` (world frame), and `separation` the signed distance of the edges along the normal, m.
+    from `geom1` to `geom2` (world frame), and `separation` the signed distance between the edges along the normal, m.
     """
     u, v = axis_of(d, geom1, pair // 3), axis_of(d, geom2, pair % 3)
     start = middle_of_edge(m, d, geom1, pair // 3, normal)
@@ -390,7 +392,8 @@ def box_box(m: Model, d: Data, geom1: int, geom2: int) -> int:
     """Find up to eight contacts of two boxes. All contacts share one normal: the axis of least overlap.
 
     As in the reference, the distance of a contact on a face is half its height above the face. If the axis is the
-    perpendicular of two separated edges and no other contact is found, there is one between their closest points.
+    perpendicular of two separated edges and no other contact is found, there is one contact, midway between the closest
+    points of these edges.
     """
     w = stack_array(NSCRATCH)
     between = sub3(get3(d.geom_xpos, geom2), get3(d.geom_xpos, geom1))

@@ -1,9 +1,9 @@
 """Collisions of two boxes as in MuJoCo 4.0: find the axis of least overlap, and clip a face by a face of the other box.
 
 The axis is the normal of a face, or the common perpendicular of two edges. A perpendicular that is close to the best
-face normal is chosen only if it is better by a share of the overlap (`ADVANTAGE`). If the axis is a face normal, the
-opposite face of the other box is clipped by the sides of this face. The contacts are those corners of the clipped face
-that are within the margin. Two edges have one contact, between their closest points.
+face normal is chosen only if the overlap along it is smaller by at least the share `ADVANTAGE`. If the axis is a face
+normal, the opposite face of the other box is clipped by the sides of this face. The contacts are those corners of the
+clipped face that are within the margin. Two edges have one contact, between their closest points.
 
 Sources: S. Gottschalk, M. Lin, D. Manocha, OBBTree, SIGGRAPH 1996 (the 15 axes); C. Ericson, Real-Time Collision
 Detection (2005), sections 4.4.1 and 8.3.4. The preference between axes follows numerical results of MuJoCo 4.0.0.
@@ -39,7 +39,7 @@ CLOSE = 0.99
 ADVANTAGE = 0.05
 """Share of the overlap by which a perpendicular close to a face normal must be better than the face normal."""
 FACE_TIE = 1e-8
-"""Excess (m) over the first box's largest separation above which a face normal of the second box is preferred."""
+"""A face normal of the second box is chosen only if its separation exceeds the first box's largest by this, m."""
 NO_AXIS = -1
 
 
@@ -82,7 +82,7 @@ def towards_second(axis: Vec3, between: Vec3) -> Vec3:
 
 @kernel
 def largest_axis(d: Data, geom: int, direction: Vec3) -> int:
-    """Index (0 to 2) of the axis of a box that is closest to parallel to a direction."""
+    """Index (0 to 2) of the box axis that is most nearly parallel to a direction."""
     x = abs(dot3(axis_of(d, geom, 0), direction))
     y = abs(dot3(axis_of(d, geom, 1), direction))
     z = abs(dot3(axis_of(d, geom, 2), direction))
@@ -93,7 +93,7 @@ def largest_axis(d: Data, geom: int, direction: Vec3) -> int:
 
 @kernel
 def put_face_corners(m: Model, d: Data, geom: int, axis: int, facing: Vec3) -> None:
-    """Write the four corners of the face of a box on the side `facing` of an axis to the outline, in order."""
+    """Write the corners of a box's face, perpendicular to `axis` and towards `facing`, to the outline, in order."""
     i, j = (axis + 1) % 3, (axis + 2) % 3
     outward = axis_of(d, geom, axis)
     side = m.geom_size[geom, axis] if dot3(outward, facing) >= 0.0 else -m.geom_size[geom, axis]

@@ -1,9 +1,10 @@
 """Broad phase: pairs of bodies whose geoms may touch.
 
-Each body with geoms gets a box around the bounding spheres of its geoms, margins included. The box is aligned with the
-axis along which the centres of the geoms spread most: the principal eigenvector of their covariance. The boxes are
-sorted along this axis and swept: only boxes whose intervals on it overlap are compared. The pairs are then sorted by
-their ids. Each call starts from the axis and the order of the previous call, but its result depends only on the state.
+Each body with geoms gets a box around the bounding spheres of its geoms, margins included. All boxes have the same
+axes. The first is the axis along which the centres of the geoms spread most: the principal eigenvector of the centres'
+covariance. The boxes are sorted along this axis and swept: only boxes with overlapping intervals on the axis are
+compared. The pairs are then sorted by their ids. Each call starts from the axis and the order of the previous call, but
+its result depends only on the state.
 
 Spec: computation, collision detection, generation and filtering. D. Baraff, Dynamic Simulation of Non-Penetrating
 Rigid Bodies, PhD thesis, Cornell (1992), section 2.2: sweep with temporal coherence.
@@ -125,7 +126,7 @@ def set_body_box(m: Model, d: Data, body: int) -> None:
 
 @kernel
 def sort_with_gap(d: Data, n: int, gap: int, limit: int) -> bool:
-    """Sort the keys and bodies of the sweep by insertion, as `gap` interleaved lists.
+    """Sort the sweep's bodies by their keys, as `gap` interleaved lists, by insertion: one pass of Shell sort.
 
     Returns:
         Whether at most `limit` moves were enough; if not, the lists are only partly sorted.
@@ -151,8 +152,8 @@ def sort_with_gap(d: Data, n: int, gap: int, limit: int) -> bool:
 def sort_bodies(m: Model, d: Data, first: bool) -> None:
     """Sort the bodies by the lower ends of their boxes along the first axis of the sweep.
 
-    Unless this is the `first` call, sorting starts with the previous order. This order is usually almost right, and
-    insertion sort takes linear time. Otherwise, Shell sort takes over.
+    Unless this is the `first` call, sorting starts from the previous order, which is usually almost right: insertion
+    sort then takes linear time. If too many moves are needed, Shell sort takes over.
     """
     n = len(m.aux.collision_body)
     if first:
@@ -193,7 +194,7 @@ def bodies_may_collide(m: Model, body1: int, body2: int) -> bool:
 def sweep(m: Model, d: Data, n: int) -> int:
     """Find all pairs of overlapping boxes that pass the filters between bodies; return their number.
 
-    The pairs that fit are in ``d.work.bodypair``, lower id first, in the order of the sweep.
+    The pairs that fit in memory are in ``d.work.bodypair``, lower id first, in the order of the sweep.
     """
     count = 0
     room = len(d.work.bodypair)
@@ -222,7 +223,7 @@ def sweep(m: Model, d: Data, n: int) -> int:
 
 @kernel
 def scatter_by(m: Model, d: Data, source: IntArray2, target: IntArray2, count: int, column: int) -> None:
-    """Copy the pairs in `source` to `target`, sorted by the body in one column (stable counting sort)."""
+    """Copy the first `count` pairs of `source` to `target`, sorted by the body in `column` (stable counting sort)."""
     for body in range(m.nbody):
         d.work.bucket[body] = 0
     for k in range(count):
@@ -272,7 +273,8 @@ def lost_in_sweep(m: Model, d: Data, body1: int, body2: int) -> bool:
     """Whether the reference's sweep misses a pair of bodies that just touch; `body1` has the lower id.
 
     The reference stores the ends of bodies along its axis in single precision; if two ends are equal, the end of the
-    body with the lower id comes first. If `body1` comes first along the axis, an overlap of up to some 1e-8 m is lost.
+    body with the lower id comes first. If `body1` comes first along the axis, an overlap of up to about 1e-8 m is
+    missed.
     """
     axis = reference_axis(m, d)
     if body1 == 0 or dot3(axis, axis) == 0.0:
@@ -293,7 +295,7 @@ def lost_in_sweep(m: Model, d: Data, body1: int, body2: int) -> bool:
 
 @kernel
 def pairs_of_few(m: Model, d: Data) -> int:
-    """List all pairs of bodies that pass the filters between bodies; the result has the form of `find_body_pairs`.
+    """List all pairs of bodies that pass the filters between bodies; see `find_body_pairs` for the result.
 
     If there are few geoms, this is faster than computing boxes.
     """

@@ -118,7 +118,7 @@ def sphere_sphere(m: Model, d: Data, geom1: int, geom2: int) -> int:
 @collider
 @exact
 def sphere_capsule(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find the contact of a sphere and a capsule: at most one, at the closest point of the capsule's segment."""
+    """Find the contact between a sphere and a capsule: at most one, at the closest point of the capsule's segment."""
     sphere = get3(d.geom_xpos, geom1)
     center, axis, half = get3(d.geom_xpos, geom2), axis_z(d.geom_xmat, geom2), m.geom_size[geom2, 1]
     point = add_scaled3(center, axis, clamp(dot3(axis, sub3(sphere, center)), -half, half))
@@ -138,7 +138,7 @@ def closest_on_half(center: Vec3, half: Vec3, point: Vec3) -> Vec3:
 def parallel_capsules(
     d: Data, geom1: int, center1: Vec3, u: Vec3, radius1: float, geom2: int, center2: Vec3, v: Vec3, radius2: float
 ) -> int:
-    """Find contacts of parallel capsules: the first two that arise from testing each end against the other capsule."""
+    """Write the first two contacts between an end of a capsule and a parallel capsule; return the number written."""
     ncon = 0
     for end in range(4):
         side = 1.0 - 2.0 * (end % 2)
@@ -164,7 +164,8 @@ def capsules_contact(
     this s and clamp it; compute s for this t and clamp it (Ericson, section 5.1.9).
 
     The first capsule has the middle `center1` in the world frame (m), the vector `u` from there to the end of its
-    segment, and `radius1`; the second likewise. Elements of flexes have geom id -1. Return the number of contacts.
+    segment, and `radius1`; the second has `center2`, `v` and `radius2`. Elements of flexes have geom id -1. Return the
+    number of contacts.
     """
     between = sub3(center2, center1)
 
@@ -202,7 +203,7 @@ def capsule_capsule(m: Model, d: Data, geom1: int, geom2: int) -> int:
 
 @kernel
 def way_out(point: Vec3, size: Vec3) -> tuple[int, float, float]:
-    """Face of a box that is nearest to a point inside it: axis, side (1 or -1) and depth below the face.
+    """Find the face of a box nearest to a point inside it; return axis, side (1 or -1) and depth below the face.
 
     If several faces are equally near, the first in the order -x, +x, -y, +y, -z, +z is taken.
     """
@@ -230,7 +231,7 @@ def sphere_in_box(m: Model, d: Data, k: int, center: Vec3, radius: float, local:
 
 @kernel
 def sphere_box_contact(m: Model, d: Data, k: int, center: Vec3, radius: float, box: int) -> int:
-    """Find the contact of a box and a sphere that need not be centred at its geom.
+    """Find the contact between a box and any sphere, whether a geom or a part of another shape.
 
     The centre is in the world frame (m). Return the new number of contacts of the pair: `k` or k + 1.
     """
@@ -255,7 +256,7 @@ def sphere_box_contact(m: Model, d: Data, k: int, center: Vec3, radius: float, b
 @collider
 @exact
 def sphere_box(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find the contact of a sphere and a box: at most one, with the nearest point of the box."""
+    """Find the contact between a sphere and a box: at most one, with the nearest point of the box."""
     return sphere_box_contact(m, d, 0, get3(d.geom_xpos, geom1), m.geom_size[geom1, 0], geom2)
 
 
@@ -276,7 +277,7 @@ def sphere_cap(m: Model, d: Data, geom1: int, geom2: int, height: float) -> int:
 @collider
 @exact
 def sphere_cylinder(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find the contact of a sphere and a cylinder: at most one, with the side, a flat end or a rim."""
+    """Find the contact between a sphere and a cylinder: at most one, with the side, a flat end or a rim."""
     center = get3(d.geom_xpos, geom1)
     radius = m.geom_size[geom1, 0]
     middle = get3(d.geom_xpos, geom2)

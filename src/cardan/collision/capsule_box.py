@@ -1,11 +1,11 @@
-"""Collisions of a capsule and a box.
+"""Collisions between a capsule and a box.
 
 The capsule's segment is center + t half in the frame of the box, for parameters t in [-1, 1]. The first contact is that
 of a sphere at the point of the segment nearest to the box: an end in front of a face, or the closest point to one of
 the twelve edges. The second contact is that of a sphere at the last point of the segment beside the same feature.
 
-A feature of the box is described by three signs, `side`: for a face, one of them is not 0, for an edge two, and for a
-corner three.
+A feature of the box is described by three signs, `side`. One of them is not 0 for a face, two for an edge, and three
+for a corner.
 
 Sources: C. Ericson, Real-Time Collision Detection (2005), sections 5.1.4 (point and box) and 5.1.9 (two segments).
 Direction and distance of the second contact follow numerical results of the reference; see docs/differences.md.
@@ -35,9 +35,9 @@ def sign_beyond(x: float, half: float) -> float:
 
 @kernel
 def end_before_face(center: Vec3, half: Vec3, size: Vec3, t: float) -> tuple[float, Vec3]:
-    """Squared distance of a segment's end to the box, and the face in front of which the end is (0, 0, 0: inside).
+    """Return the squared distance of a segment's end from the box, and the `side` of the face next to the end.
 
-    If the end is beside an edge or a corner, the distance is infinite.
+    If the end is inside the box, `side` is 0. If it is beside an edge or a corner, the distance is infinite.
     """
     end = add_scaled3(center, half, t)
     side = (sign_beyond(end[0], size[0]), sign_beyond(end[1], size[1]), sign_beyond(end[2], size[2]))
@@ -116,7 +116,7 @@ def nearest_place(center: Vec3, half: Vec3, size: Vec3) -> tuple[float, float, V
 
 @kernel
 def way_to_side(x: float, step: float, size: float) -> float:
-    """Number of steps of length `step` until the coordinate `x` leaves [-size, size]; infinite if `step` is 0."""
+    """Number of steps (a real number) after which coordinate `x` leaves [-size, size]; infinite if `step` is 0."""
     if step > 0.0:
         return (size - x) / step
     return (-size - x) / step if step < 0.0 else inf
@@ -130,7 +130,7 @@ def way_across(step: float, size: float) -> float:
 
 @kernel
 def outward(half: Vec3, side: Vec3, axis: int) -> bool:
-    """Whether, along an axis, the segment's direction points away from the box on the given side of the box."""
+    """Whether the segment's direction `half` points away from the box along `axis`, seen from `side` of the box."""
     return (component(half, axis) > 0.0) == (component(side, axis) > 0.0)
 
 
@@ -155,7 +155,7 @@ def way_beside_edge(center: Vec3, half: Vec3, size: Vec3, t: float, side: Vec3) 
 
     Returns:
         Whether there is a second contact, and the change of the parameter from the first to the second. There is none
-        if the segment leads away from the box, or towards the box, over both faces.
+        if the direction of the segment is outward for both faces, or inward for both.
     """
     axis = 0 if side[0] == 0.0 else (1 if side[1] == 0.0 else 2)
     axis1, axis2 = (axis + 1) % 3, (axis + 2) % 3
@@ -182,7 +182,7 @@ def way_from_corner(half: Vec3, size: Vec3, t: float, side: Vec3) -> tuple[bool,
 
     Returns:
         Whether there is a second contact, and the change of the parameter from the first to the second. There is none
-        if all axes agree.
+        if the direction is inward along all axes, or outward along all.
     """
     out0, out1, out2 = outward(half, side, 0), outward(half, side, 1), outward(half, side, 2)
     if out0 == out1 and out1 == out2:
@@ -200,7 +200,7 @@ def way_from_corner(half: Vec3, size: Vec3, t: float, side: Vec3) -> tuple[bool,
 
 @kernel
 def capsule_box_contacts(m: Model, d: Data, middle: Vec3, axis: Vec3, radius: float, box: int) -> int:
-    """Find up to two contacts of a box and any capsule, of a geom or not; the nearest contact comes first.
+    """Find up to two contacts between a box and any capsule, of a geom or not; the nearest contact comes first.
 
     `middle` is the middle of the capsule's segment in the world frame (m), `axis` the vector from there to its end.
     """
@@ -233,5 +233,5 @@ def capsule_box_contacts(m: Model, d: Data, middle: Vec3, axis: Vec3, radius: fl
 @collider
 @exact
 def capsule_box(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find up to two contacts of a capsule and a box; the nearest contact comes first."""
+    """Find up to two contacts between a capsule and a box; the nearest contact comes first."""
     return capsule_box_contacts(m, d, get3(d.geom_xpos, geom1), half_axis(m, d, geom1), m.geom_size[geom1, 0], geom2)

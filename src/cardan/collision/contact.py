@@ -71,7 +71,7 @@ def explicit_pair_margin(m: Model, pair: int) -> float:
 
 @kernel
 def geom_reach(m: Model, geom: int) -> float:
-    """Upper bound on a geom's share of `geom_pair_margin`, which is at most the sum of both geoms' bounds."""
+    """Upper bound on one geom's contribution to `geom_pair_margin`, which is at most the sum of both geoms' bounds."""
     return contact_range(m, m.opt.o_margin if overridden(m) else m.geom_margin[geom], m.geom_gap[geom])
 
 
@@ -115,7 +115,7 @@ def pair_margin(m: Model, side1: int, side2: int) -> float:
 
 @kernel
 def mix_weight(m: Model, side1: int, side2: int, lead: int) -> float:
-    """Weight of the first side's solver parameters: 1 or 0 if priorities differ, else its share of solmix.
+    """Weight of the first side's solver parameters: 1 or 0 if priorities differ, else its share of both sides' solmix.
 
     `lead` is the priority of the first side minus that of the second.
     """
@@ -205,7 +205,7 @@ def set_parameters(m: Model, d: Data, con: int, side1: int, side2: int, pair: in
 
 @kernel
 def default_tangent(normal: Vec3) -> Vec3:
-    """Unit vector perpendicular to the unit vector `normal`: projection of the y axis, or of z if y is too close."""
+    """Unit vector perpendicular to the unit vector `normal`: the projected y axis, or z if y is nearly parallel."""
     if -0.5 < normal[1] < 0.5:
         axis = (0.0, 1.0, 0.0)
     else:

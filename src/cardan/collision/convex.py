@@ -4,8 +4,8 @@ One collision function serves all pairs of types without an analytic collision f
 support functions (`cardan.collision.support`).
 
 The search (`cardan.collision.mpr`) ends with a portal, a small triangle between support points. On a curved surface,
-the portal's normal depends on the choice of these points. If a shape has a surface normal of its own near the contact,
-that normal is used instead. The normal of the contact is the mean of the normals of both shapes.
+the portal's normal depends on the choice of these points. If a shape has a smooth surface near the contact, the normal
+of this surface is used instead. The normal of the contact is the mean of the two shapes' normals.
 
 Spec: computation, collision detection, collision checking; modelling, multiccd. The closest point of an ellipsoid to a
 point outside: D. Eberly, Distance from a point to an ellipse, an ellipsoid, or a hyperellipsoid (2013), section 3.
@@ -51,7 +51,7 @@ LEAST_STEP = 1e-6
 RIM = 0.95
 """Share of a cylinder's half-length beyond which its side does not determine the normal."""
 CAP_SLOPE = 0.25
-"""Ratio of a point's distances to cap and side, in a cylinder, below which the point belongs to the cap."""
+"""Ratio of distances to cap and side, below which a point in a cylinder belongs to the cap."""
 NO_NORMAL = (0.0, 0.0, 0.0)
 SPACING = 1e-3
 """Smallest distance between two contacts, relative to the radius of the smaller bounding sphere."""
@@ -158,7 +158,7 @@ def shape_normal(d: Data, shape: int, pos: Vec3, normal: Vec3) -> Vec3:
 
 @kernel
 def smooth_normal(d: Data, pos: Vec3, normal: Vec3) -> Vec3:
-    """Contact normal, from shape 0 to 1: the mean of their surface normals at `pos`; `normal` if there are none."""
+    """Contact normal, from shape 0 to 1: the mean of their surface normals at `pos`, or `normal` if neither has one."""
     normal1 = shape_normal(d, 0, pos, normal)
     normal2 = shape_normal(d, 1, pos, scale3(normal, -1.0))
     mean = unit_or_none(add3(normal1, scale3(normal2, -1.0)))

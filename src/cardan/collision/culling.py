@@ -30,7 +30,7 @@ SLACK = 1e-9
 GAP = 1e-4
 """Smallest accepted gap, relative to the sum of the radii of both bounding spheres."""
 UNKNOWN = 1e10
-"""Result of `reach` (m) for a hull on which the search may be stuck."""
+"""Result of `reach` (m) for a hull on which the search may have got stuck."""
 
 
 @kernel
@@ -157,7 +157,7 @@ def axis_separates(m: Model, d: Data, geom1: int, geom2: int) -> bool:
 
 @kernel
 def keep_axis(d: Data, geom1: int, geom2: int) -> None:
-    """Cache the direction in which the search just found two geoms apart."""
+    """Cache the direction along which the search has just found two geoms to be apart."""
     slot = slot_of(d, geom1, geom2)
     d.work.axis_pair[slot] = pair_key(geom1, geom2)
     set3(d.work.axis, slot, mul_mat_t_vec3(get9(d.work.shape_mat, 0), get3(d.work.asked, 0)))

@@ -1,11 +1,12 @@
-"""Signed distances of geoms, with the points where they are closest, or deepest if they overlap.
+"""Signed distances between geoms, and their closest points, or deepest points if they overlap.
 
 Convex geoms are *cores* with a radius: a sphere is a point with a radius, a capsule a segment with a radius. The
-distance of two geoms is that of their cores minus the radii; the depth is that of the cores plus the radii.
+distance between two geoms is the distance between their cores minus the radii; their depth is the depth of the cores
+plus the radii.
 
-Height fields: the distance is the smallest of the distances of the geom and the prisms of the field. All computations
-are in the frame of the field. The prisms below the geom come first. Their smallest distance is an upper bound; the
-other prisms are considered only if they are within this bound along the axes of the field.
+The distance between a height field and a geom is the smallest distance between the geom and a prism of the field. All
+computations are in the frame of the field. The prisms below the geom come first. Their smallest distance is an upper
+bound; the other prisms are considered only if they are within this bound along the axes of the field.
 
 Spec: programming, ``mj_geomDistance``; modelling, sensors ``distance``, ``normal``, ``fromto``.
 """
@@ -52,7 +53,7 @@ ROUGH = 3e-4
 ORIGIN = (0.0, 0.0, 0.0)
 NOTHING = (ORIGIN, ORIGIN)
 Cells = tuple[int, int, int, int]
-"""Rectangle of cells of a height field: first row, end row, first column, end column."""
+"""Rectangle of cells of a height field: first row, end row, first column, end column; the ends are exclusive."""
 
 
 @kernel
@@ -101,13 +102,14 @@ def improve(m: Model, d: Data, n: int) -> None:
 
 @kernel
 def line_at_contact(d: Data, line: int, flat: int, n: int) -> tuple[int, Vec3, Vec3, tuple[float, float]]:
-    """Return a line near which a rough contact may be.
+    """Return candidate `line` (0 to 4) of the lines on which a rough contact may be.
 
-    Lines 0 and 1 are the axes of shapes 0 and 1, if the shape is a cylinder. Lines 2 to 4 are the edges, on shape
-    `flat`, of the triangle of the last `n` vertices; line 4 overwrites vertex 0.
+    Lines 0 and 1 are the axes of shapes 0 and 1, if the shape is a cylinder. Lines 2 to 4 are edges of shape `flat`:
+    the sides of the triangle of the `n` vertices of the last simplex. Line 4 overwrites vertex 0.
 
     Returns:
-        The shape, or -1 if there is no such line; a point and the direction of the line; its ends (see `settle_about`).
+        The shape, or -1 if there is no such line; a point and the direction of the line; the line's ends, as in
+        `settle_about`.
     """
     if line < 2:
         half = d.work.shape_size[line, 1]
@@ -161,7 +163,7 @@ def leave_cores(d: Data, radius1: float, radius2: float) -> float:
 
 @kernel
 def cores_distance(m: Model, d: Data, radius1: float, radius2: float, curved: bool, limit: float) -> float:
-    """Signed distance of two geoms, whose cores are the shapes in ``d.work.shape_*``, each with a radius around it.
+    """Signed distance between two geoms with the cores in ``d.work.shape_*`` and the radii `radius1`, `radius2`.
 
     If the geoms are farther apart than `limit`, the result is more than `limit`. Otherwise ``d.work.witness`` holds the
     closest points and ``d.work.overlap_normal`` the direction from the first to the second shape. `curved` specifies
@@ -189,7 +191,7 @@ def cores_distance(m: Model, d: Data, radius1: float, radius2: float, curved: bo
 
 @kernel
 def convex_distance(m: Model, d: Data, geom1: int, geom2: int, limit: float) -> float:
-    """Signed distance of two convex geoms; results as for `cores_distance`."""
+    """Signed distance between two convex geoms; results as for `cores_distance`."""
     d.work.shape_inflate = 0.0
     radius1 = load_core(m, d, 0, geom1)
     radius2 = load_core(m, d, 1, geom2)
@@ -236,7 +238,7 @@ def exact_convex(m: Model, d: Data, geom1: int, geom2: int) -> int:
 
 @kernel
 def cells_near(low: float, high: float, radius: float, n: int) -> tuple[int, int]:
-    """First and last (exclusive) cell of a side of the field that an interval touches.
+    """First and last (exclusive) cell, along one side of the field, that an interval touches.
 
     If the interval is outside the field, the result is the nearest cell. Arguments as for `cell_range`.
     """
@@ -258,7 +260,7 @@ def rectangle_near(m: Model, d: Data, hfield: int, reach: float) -> Cells:
 
 @kernel
 def gap(low1: float, high1: float, low2: float, high2: float) -> float:
-    """Distance of two intervals; 0 if they overlap."""
+    """Distance between two intervals; 0 if they overlap."""
     return max(0.0, low1 - high2, low2 - high1)
 
 
@@ -310,7 +312,7 @@ def visit_cells(
 
 @kernel
 def field_distance(m: Model, d: Data, field: int, geom: int, limit: float) -> float:
-    """Signed distance of a height field and a convex geom; more than `limit` if they are farther apart.
+    """Signed distance between a height field and a convex geom; more than `limit` if they are farther apart.
 
     If the distance is at most `limit`, ``d.work.witness`` gets the closest or deepest points of the field and the geom.
     """
@@ -333,7 +335,7 @@ def field_distance(m: Model, d: Data, field: int, geom: int, limit: float) -> fl
 
 @kernel
 def has_pieces(m: Model, geom: int) -> bool:
-    """Whether a geom has convex pieces. Their ids follow the geom's, and they collide in its place."""
+    """Whether a geom has convex pieces. The pieces have the ids after the geom's, and they collide in its place."""
     return geom + 1 < m.ngeom and m.geom_piece[geom + 1] == 1
 
 
@@ -369,7 +371,7 @@ def smallest_distance(m: Model, d: Data, range1: tuple[int, int], range2: tuple[
 
 @kernel
 def geom_distance(m: Model, d: Data, geom1: int, geom2: int, limit: float) -> float:
-    """Signed distance of geoms `geom1` and `geom2` (ids), at most `limit` (m).
+    """Signed distance between geoms `geom1` and `geom2` (ids), at most `limit` (m).
 
     The closest points are written to ``d.work.witness``. If the geoms are farther apart than `limit`, or no distance is
     defined for their types, the result is `limit`, and the points are 0.

@@ -25,11 +25,11 @@ FLAT = 1e-9
 """Relative height below which a point counts as lying on a line or plane."""
 REMOVED = 1e300
 TOWARDS = 0.99
-"""Cosine above which a face counts as towards a normal. So close to the normal, the depth has no second minimum."""
+"""Cosine of the angle to a normal above which a face is not examined: this close, the depth has no second minimum."""
 POLISHING = 100
 """Number of steps of the descent on curved surfaces."""
 ALONG = 1e-9
-"""Relative component perpendicular to the normal below which a support point is along the normal."""
+"""A support point is along the normal if its perpendicular component, divided by its length, is below this."""
 
 
 @kernel
@@ -321,7 +321,7 @@ def expand_polytope(m: Model, d: Data, nface: int, nvertex: int, tolerance: floa
 
 @kernel
 def lowest_elsewhere(d: Data, nface: int, normal: Vec3, depth: float) -> int:
-    """Lowest of the faces that are not towards `normal` and are lower than `depth`; -1 if there is none."""
+    """Lowest face that is lower than `depth` and has a normal not close to `normal` (`TOWARDS`); -1 if none."""
     lowest, height = -1, depth
     for face in range(nface):
         if d.work.epa_height[face] < height and dot3(get3(d.work.epa_normal, face), normal) < TOWARDS:

@@ -203,7 +203,7 @@ def find_feature(m: Model, d: Data, shape: int, out: Vec3) -> tuple[int, int, in
 
 @kernel
 def face_counts(d: Data, shape: int, feature: Feature, k: int) -> bool:
-    """Whether candidate face `k` is at a feature: the face itself, one beside the edge, or any at the corner."""
+    """Whether candidate face `k` touches a feature: the feature is this face, an edge of it, or the corner."""
     if feature[0] == ON_EDGE:
         edge = get3(d.work.facet_edge, FACETS * shape + feature[1])
         return abs(dot3(edge, get3(d.work.facet_normal, FACETS * shape + k))) <= ACROSS
@@ -212,7 +212,7 @@ def face_counts(d: Data, shape: int, feature: Feature, k: int) -> bool:
 
 @kernel
 def edge_counts(feature: Feature, k: int) -> bool:
-    """Whether candidate edge `k` is at a feature: the edge itself, or any at the corner."""
+    """Whether candidate edge `k` touches a feature: the feature is this edge, or the corner."""
     return feature[0] == AT_CORNER or (feature[0] == ON_EDGE and k == feature[1])
 
 

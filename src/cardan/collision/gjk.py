@@ -1,8 +1,8 @@
-"""Distance of two convex shapes: the algorithm of Gilbert, Johnson and Keerthi (GJK).
+"""Distance between two convex shapes: the algorithm of Gilbert, Johnson and Keerthi (GJK).
 
 Simplices of support points approach the point of the Minkowski difference that is closest to the origin. The vertices
-of a simplex are rows of ``d.work.simplex``. Each vertex is the difference of a point of each shape; these points are in
-``d.work.simplex1`` and ``d.work.simplex2``.
+of a simplex are rows of ``d.work.simplex``. Each vertex is the difference between a point of the first and a point of
+the second shape. These points are in ``d.work.simplex1`` and ``d.work.simplex2``.
 
 Sources: E. Gilbert, D. Johnson, S. Keerthi, A fast procedure for computing the distance between complex objects in
 three-dimensional space (1988); G. van den Bergen, Collision Detection in Interactive 3D Environments (2003), section

@@ -1,13 +1,14 @@
 """Collisions of height fields with convex geoms.
 
 A height field is a grid of elevations over a rectangle, on a base of constant thickness. Each cell is split along its
-diagonal into two triangles. The volume under a triangle is a prism between three elevations and three base points.
-The prisms under the bounding box of the other geom are passed, one by one, to the convex collision function
-(`cardan.collision.mpr`) as shape 0 of the pair. All computations are in the frame of the field.
+diagonal into two triangles. The volume under a triangle is a prism between three elevations and three base points. Each
+prism under the bounding box of the other geom is passed as shape 0 of the pair to the convex collision function
+(`cardan.collision.mpr`). All computations are in the frame of the field.
 
 If two support points are equally far, the choice between them decides to which part of a flat face the depth is
-measured. Rounding determines this choice. To give the same results as the reference, operations have the same order:
-vertices are in the frame of the field, those of the base come first, and their mean is the sum, divided at the end.
+measured. Rounding determines this choice. To give the same results as the reference, operations have the reference's
+order: vertices are in the frame of the field, the vertices of the base come first, and the mean of all vertices is
+their sum, divided at the end.
 
 Spec: computation, collision detection, collision checking.
 """

@@ -2,21 +2,21 @@
 
 A search moves from a vertex to its farthest neighbour until no neighbour is farther. If two vertices are equally far,
 the start decides where the search ends, and this may change contact points. To make results independent of earlier
-computations (and equal to the reference's), the result is always that of a search from the first vertex of the hull.
-A search from a nearby vertex is much shorter, however. This short search is therefore made first, and its result is
-used if the full search can only end at the same vertex:
+computations (and equal to the reference's), the result is always that of a search from the first vertex of the hull. A
+search from a nearby vertex is much shorter, however. This short search is therefore made first. Its result is used if
+the full search can only end at the same vertex, which two conditions ensure:
 
-- the vertex leads all its neighbours by far more than the roughness of the hull, or each of the few vertices about as
-  far has a farther neighbour, and
-- none of the few vertices around which the hull is not convex is a false peak, where searches get stuck.
+- The vertex leads all its neighbours by far more than the roughness of the hull, or each of the few other vertices
+  about as far has a farther neighbour.
+- None of the few vertices around which the hull is not convex is a false peak, where searches get stuck.
 
 Good starts are the end of the previous search, and the end of the corresponding search for the same pair of geoms in
 the previous call.
 
 Up to about a hundred vertices, a scan of all is faster than a search, whose branches are unpredictable. The vertices of
 such hulls are stored side by side (``aux.hull_point``). Integers of 22 bits, computed in single precision, show which
-vertices are about as far as the farthest one; mostly, only one is. The result is again that of a search from the first
-vertex, under the same conditions. If these are not met, the full search is made.
+vertices are about as far as the farthest one. Usually, there is only one such vertex. The result is again that of a
+search from the first vertex, under the same conditions. If these are not met, the full search is made.
 
 Source: G. van den Bergen, Collision Detection in Interactive 3D Environments (2003), section 4.3.4 (hill climbing).
 """
@@ -47,7 +47,7 @@ LOWEST = -1e300
 UNITS = 2.0**22
 """Number of integer units of a scan per bounding sphere radius; single precision cannot resolve more."""
 WINDOW = int(LEAD * UNITS) + 16
-"""The lead in these units, plus a tolerance for rounding."""
+"""`LEAD` in the integer units of a scan, plus a tolerance for rounding."""
 FEWEST = -(2**31)
 LONGEST = 2.0
 """Squared length at or above which a direction is invalid."""
@@ -172,8 +172,9 @@ def is_tied(d: Data, count: int, k: int) -> bool:
 def is_only_peak(m: Model, d: Data, shape: int, direction: Vec3, peak: int) -> bool:
     """Whether `peak`, where a search has ended, is the only peak among the vertices that are about as far.
 
-    These vertices are at most the lead behind `peak`, and edges among themselves connect them to `peak`. Up to
-    `MOST_TIED` vertices, including `peak`, are tested; if there are more, the result is False.
+    A vertex is about as far if it is at most the hull's required lead behind `peak`, and a chain of such vertices
+    connects it to `peak`. Up to `MOST_TIED` vertices, including `peak`, are tested; if there are more, the result is
+    False.
     """
     floor = extent(m, d, shape, peak, direction) - d.work.shape_lead[shape]
     d.work.tied[0] = peak
@@ -200,7 +201,7 @@ def is_only_peak(m: Model, d: Data, shape: int, direction: Vec3, peak: int) -> b
 
 @kernel
 def is_certain(m: Model, d: Data, shape: int, direction: Vec3, peak: int, lead: float) -> bool:
-    """Whether every search ends at `peak`, where one has ended; `lead` is the lead of `peak` over its neighbours."""
+    """Whether every search ends at `peak`, where one search has ended with the lead `lead` over the neighbours."""
     if d.work.shape_lead[shape] == NEVER:
         return False
     if lead < d.work.shape_lead[shape] and not is_only_peak(m, d, shape, direction, peak):
@@ -286,7 +287,7 @@ def measure_hull(m: Model, d: Data, first: int, width: int, along: Any) -> Any:
 
 @kernel
 def only_peak_of(m: Model, d: Data, shape: int, direction: Vec3, least: Any, count: int) -> int:
-    """Return the only peak among the `count` vertices with ``d.work.hull_reach`` >= `least`; -1 if not exactly one."""
+    """Return the only peak among the `count` vertices with ``d.work.hull_reach`` >= `least`; -1 if none or several."""
     peak, k = -1, 0
     while count > 0:
         if d.work.hull_reach[k] >= least:

@@ -2,11 +2,12 @@
 
 The exact contact has one point. If each shape has a face there, and the faces are parallel (`PARALLEL`), the contacts
 are the corners of the faces' overlap. If an edge of one shape is parallel to a face of the other, the contacts are the
-ends of the part of the edge above the face. All contacts share one normal: that of the second shape's face, or else of
-the first shape's. If there are more than `MOST` corners, those of the largest quadrilateral are kept.
+ends of the part of the edge above the face. All contacts share the normal of a face: the face of the second shape or,
+if only the first shape's face is involved, that face. If there are more than `MOST` corners, those of the largest
+quadrilateral are kept.
 
-The overlap of two faces is found in the plane of the first: the first face is clipped by the planes through the sides
-of the second that are perpendicular to the first. Distances of corners are measured along the normal of the contacts.
+The overlap of two faces is found in the plane of the first: the first face is clipped by planes that contain a side of
+the second face and are perpendicular to the first. Distances of corners are measured along the normal of the contacts.
 
 Sources: C. Ericson, Real-Time Collision Detection (2005), section 8.3.4 (clipping a polygon by planes); spec:
 computation, collision detection of MuJoCo 4.0, multiple contacts. Tolerances, the order of preference and the choice of
@@ -135,7 +136,7 @@ def clip_faces(m: Model, d: Data, face1: int, face2: int, normal: Vec3) -> tuple
 
 @kernel
 def keep_near(d: Data, half: int, n: int, plane: Vec3, normal: Vec3) -> int:
-    """Keep the corners within the margin of a plane, with their distances to it; return their number."""
+    """Keep the corners within the margin of a plane, and store their distances to the plane; return their number."""
     base, count = OUTLINE * half, 0
     for k in range(n):
         point = get3(d.work.outline, base + k)
@@ -206,9 +207,10 @@ def touch_faces(m: Model, d: Data, faces: tuple[int, int], normal: Vec3) -> int:
 
 @kernel
 def clip_edge(m: Model, d: Data, side: int, face: int, ends: tuple[Vec3, Vec3], out: Vec3) -> tuple[float, float]:
-    """Clip an edge by the sides of a face of shape `side`; return the shares of its length between which it is inside.
+    """Clip an edge by the sides of a face of shape `side`; return the start and end of the part inside.
 
-    The first is larger than the second if no part is inside. `out` is the outward contact normal of the face's shape.
+    Both are fractions of the edge's length; if no part is inside, the start is larger. `out` is the outward contact
+    normal of the face's shape.
     """
     up = face_normal(m, d, side, face, out)
     n = count_corners(m, d, side, face)
@@ -236,8 +238,9 @@ def clip_edge(m: Model, d: Data, side: int, face: int, ends: tuple[Vec3, Vec3], 
 def touch_edge(m: Model, d: Data, side: int, pair: tuple[int, int], normal: Vec3, radius: float, changed: bool) -> int:
     """Write the contacts of an edge of shape `side` with a face of the other shape; return the number of contacts.
 
-    `pair` is the edge and the face; `radius` is the radius around the edge. If the exact contact's normal is not that
-    of a face (`changed`), and only one end of the edge is near, its contact is written twice, as in MuJoCo 4.0.0.
+    `pair` is the edge and the face; `radius` is the radius around the edge. `changed` specifies that the normal of the
+    exact contact is not that of a face. If so, and if only one end of the edge is near, its contact is written twice,
+    as in MuJoCo 4.0.0.
     """
     out = normal if side == 0 else scale3(normal, -1.0)
     against = scale3(out, -1.0)

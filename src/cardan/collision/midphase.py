@@ -82,7 +82,7 @@ def geoms_pass(m: Model, d: Data, geom1: int, geom2: int, first_pair: int, end_p
 
 @kernel
 def tree_serves(m: Model, body: int) -> bool:
-    """Whether a body has many geoms and a tree that contains all those that can collide.
+    """Whether a body's tree can be used: the body has many geoms, and the tree contains all that can collide.
 
     The compiler leaves geoms without contype and conaffinity out of the tree; the user may set these bits later.
     """

@@ -32,13 +32,13 @@ from cardan.model.kernel_views import Data, Model
 Portal = tuple[int, int, int, int]
 """Rows of the corners a, b, c, and the spare row."""
 EPSILON = 2.220446049250313e-16
-"""Threshold below which numbers count as 0: heights over planes in m, volumes in m^3, and squares of areas in m^4. So
-for shapes of millimetres, a triangle with sides of 0.1 mm has no area, as in the reference."""
+"""Threshold below which numbers count as 0: heights over planes in m, volumes in m^3, and squares of areas in m^4.
+The threshold is absolute: a triangle with sides of 0.1 mm counts as having no area, as in the reference."""
 OFF_CENTER = 10.0 * EPSILON
 """Distance by which the interior point is moved along x if it coincides with the origin, m."""
 
 ENCLOSE, ADVANCE, SETTLE, APART, PIERCED, SETTLED = range(6)
-"""Three phases and three ends: the shapes do not overlap; the ray leaves through the first vertex; through a portal."""
+"""Three phases, and three outcomes: no overlap; the ray leaves through the first vertex; it leaves through a portal."""
 
 MOST_ROUNDS = 1000
 """Maximum number of iterations of the first two phases. Usually 10 are enough; rounding errors may require more."""
@@ -226,13 +226,13 @@ def nearest_of_triangle(a: Vec3, b: Vec3, c: Vec3) -> Vec3:
 
 @kernel
 def middle(d: Data, row: int) -> Vec3:
-    """Midpoint of the two shapes' points that belong to a vertex of the simplex."""
+    """Midpoint between the two points, one of each shape, whose difference is a vertex of the simplex."""
     return scale3(add3(get3(d.work.simplex1, row), get3(d.work.simplex2, row)), 0.5)
 
 
 @kernel
 def origin_between_shapes(d: Data, portal: Portal) -> Vec3:
-    """Midpoint of the two shapes' points whose difference is the origin.
+    """Midpoint between two points, one of each shape, whose difference is the origin.
 
     The weights are the barycentric coordinates, up to a common factor, of the origin in the tetrahedron of interior
     point and portal: volumes, or in a flat tetrahedron, areas projected along the portal's normal.

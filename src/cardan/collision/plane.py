@@ -66,7 +66,7 @@ def point_contact(d: Data, k: int, plane: int, point: Vec3) -> int:
 @collider
 @exact
 def plane_sphere(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find the contact of a plane and a sphere: at most one, below the centre."""
+    """Find the contact between a plane and a sphere: at most one, below the centre."""
     center, radius = get3(d.geom_xpos, geom2), m.geom_size[geom2, 0]
     lowest = add_scaled3(center, axis_z(d.geom_xmat, geom1), -radius)
     return put_height(d, 0, geom1, lowest, plane_height(d, geom1, center) - radius)
@@ -93,7 +93,7 @@ def plane_capsule(m: Model, d: Data, geom1: int, geom2: int) -> int:
 @collider
 @exact
 def plane_ellipsoid(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find the contact of a plane and an ellipsoid: at most one, at the ellipsoid's lowest point."""
+    """Find the contact between a plane and an ellipsoid: at most one, at the ellipsoid's lowest point."""
     size = get3(m.geom_size, geom2)
     down = mul_mat_t_vec3(get9(d.geom_xmat, geom2), scale3(axis_z(d.geom_xmat, geom1), -1.0))
     lowest = from_geom(d, geom2, mul3(normalize3(mul3(down, size)), size))
@@ -103,7 +103,7 @@ def plane_ellipsoid(m: Model, d: Data, geom1: int, geom2: int) -> int:
 @collider
 @exact
 def plane_cylinder(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find up to four contacts of a plane and a cylinder.
+    """Find up to four contacts between a plane and a cylinder.
 
     These are the lowest point of the lower rim and the corresponding point of the upper rim. Two more points of the
     lower rim form an equilateral triangle with the first.
@@ -148,7 +148,7 @@ def plane_cylinder(m: Model, d: Data, geom1: int, geom2: int) -> int:
 @collider
 @exact
 def plane_box(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find contacts of a plane and a box: the first four corners on the plane's side of the box within the margin."""
+    """Find contacts of a plane and a box: the first four corners within the margin that are not above its centre."""
     normal = axis_z(d.geom_xmat, geom1)
     center = get3(d.geom_xpos, geom2)
     xmat = get9(d.geom_xmat, geom2)
@@ -188,7 +188,7 @@ def add_spaced(m: Model, d: Data, ncon: int, geom1: int, geom2: int, vertex: int
 
 @kernel
 def plane_mesh_contacts(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find up to three contacts of a plane and a mesh.
+    """Find up to three contacts between a plane and a mesh.
 
     These are at the lowest vertex of the hull, and at the first neighbours of this vertex that are below the margin and
     not too close. If the mesh has no hull, all vertices are tested in place of the neighbours. A mesh that just touches
@@ -218,5 +218,5 @@ def plane_mesh_contacts(m: Model, d: Data, geom1: int, geom2: int) -> int:
 @collider
 @exact
 def plane_mesh(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find up to three contacts of a plane and a mesh; see `plane_mesh_contacts`."""
+    """Find up to three contacts between a plane and a mesh; see `plane_mesh_contacts`."""
     return plane_mesh_contacts(m, d, geom1, geom2)

@@ -1,4 +1,4 @@
-"""Collisions of a plane and a mesh as in MuJoCo 4.0: the polygon of the hull that faces the plane.
+"""Collisions between a plane and a mesh as in MuJoCo 4.0: the polygon of the hull that faces the plane.
 
 The contacts are at the lowest vertex and at the corners of one polygon: among the polygons around this vertex, the one
 that best faces the plane. If it has more than `MOST` corners, four are chosen, regardless of their heights: the lowest
@@ -19,7 +19,7 @@ from cardan.maths.vector import cross, dot3, get3, get9, mul_mat_t_vec3, scale3,
 from cardan.model.kernel_views import Data, Model
 
 MOST = 4
-"""Maximum number of contacts of a plane and a mesh."""
+"""Maximum number of contacts between a plane and a mesh."""
 
 
 @kernel
@@ -46,7 +46,7 @@ def farthest_corner(m: Model, polygon: int, lowest: Vec3) -> int:
 
 @kernel
 def farthest_beside(m: Model, polygon: int, start: Vec3, along: Vec3, side: float) -> int:
-    """Index in ``aux.polygon_vert`` of the corner farthest from a line on one `side` (1 or -1); -1 if there is none."""
+    """Index in ``aux.polygon_vert`` of the corner farthest from a line on its side `side` (1, -1); -1 if none."""
     across = cross(get3(m.aux.polygon_normal, polygon), along)
     best, found = 0.0, -1
     for k in range(m.aux.polygon_vertadr[polygon], m.aux.polygon_vertadr[polygon + 1]):

@@ -63,7 +63,7 @@ def ray_sphere(radius: float, p: Vec3, v: Vec3) -> float:
 
 @kernel
 def ray_ellipsoid(size: Vec3, p: Vec3, v: Vec3) -> float:
-    """Distance along a ray to an ellipsoid, which becomes a unit sphere after division by its semi-axes."""
+    """Distance along a ray to an ellipsoid. Dividing all coordinates by its semi-axes gives a unit sphere."""
     if size[0] <= 0.0 or size[1] <= 0.0 or size[2] <= 0.0:
         return MISS
     q = (p[0] / size[0], p[1] / size[1], p[2] / size[2])

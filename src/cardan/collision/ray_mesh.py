@@ -77,8 +77,8 @@ def reciprocal(value: float) -> float:
 def box_entry(m: Model, node: int, p: Vec3, inverse: Vec3, best: float) -> float:
     """Distance at which a ray enters the box of a node; 0 if it starts inside.
 
-    The result is `MISS` if the ray does not enter the box, or only beyond `best`. The ray is in the frame of the tree;
-    `inverse` holds the reciprocals of its direction's components.
+    The result is `MISS` if the ray does not enter the box, or enters it only beyond `best`. The ray is in the frame of
+    the tree; `inverse` holds the reciprocals of its direction's components.
     """
     enter = 0.0
     leave = best if best >= 0.0 else HUGE
@@ -179,7 +179,7 @@ def ray_cell(m: Model, hfield: int, row: int, col: int, p: Vec3, v: Vec3, x_in: 
 
 @kernel
 def crossing(index: int, step: int, origin: float, spacing: float, inverse: float) -> float:
-    """Distance at which a ray leaves a row or column of cells; `step` is 1 (up), -1 (down) or 0 (along)."""
+    """Distance at which a ray leaves row or column `index`, from the sign `step` of its direction across the cells."""
     if step == 0:
         return HUGE
     return ((index + (1 if step > 0 else 0)) * spacing - origin) * inverse

@@ -36,9 +36,9 @@ ROUND = 1.0 + 1e-9
 NO_BODY = -1
 NO_GEOM = -1
 REFUSED = -2.0
-"""Returned instead of a distance if an argument is invalid."""
+"""Value returned in place of a distance if an argument is invalid."""
 SAME = 1e-6
-"""Relative tolerance between two distances that belong to a hit of the same triangle."""
+"""Relative tolerance within which two distances count as hits of the same triangle."""
 
 
 @kernel
@@ -206,7 +206,7 @@ def cast_rays(
 
 @kernel
 def cast_at_geom(m: Model, d: Data, geomid: int, pnt: ConstArray2, vec: ConstArray2, kind: int) -> float:
-    """Distance to geom `geomid`, or `REFUSED` if there is no such geom or its type is not `kind`."""
+    """Distance along a ray to geom `geomid`, or `REFUSED` if there is no such geom or its type is not `kind`."""
     if geomid < 0 or geomid >= m.ngeom or m.geom_type[geomid] != kind:
         return REFUSED
     return ray_geom(m, d, geomid, get3(pnt, 0), get3(vec, 0))
@@ -214,13 +214,13 @@ def cast_at_geom(m: Model, d: Data, geomid: int, pnt: ConstArray2, vec: ConstArr
 
 @kernel
 def cast_at_mesh(m: Model, d: Data, geomid: int, pnt: ConstArray2, vec: ConstArray2) -> float:
-    """Distance to geom `geomid`, or `REFUSED` if it is not a mesh; `pnt` and `vec` as for `cast_ray`."""
+    """Distance along a ray to geom `geomid`, or `REFUSED` if it is not a mesh; `pnt`, `vec` as for `cast_ray`."""
     return cast_at_geom(m, d, geomid, pnt, vec, GEOM_MESH)
 
 
 @kernel
 def cast_at_hfield(m: Model, d: Data, geomid: int, pnt: ConstArray2, vec: ConstArray2) -> float:
-    """Distance to geom `geomid`, or `REFUSED` if it is not a height field; `pnt` and `vec` as for `cast_ray`."""
+    """Distance along a ray to height field geom `geomid`, or `REFUSED`; `pnt` and `vec` as for `cast_ray`."""
     return cast_at_geom(m, d, geomid, pnt, vec, GEOM_HFIELD)
 
 
@@ -228,7 +228,7 @@ def cast_at_hfield(m: Model, d: Data, geomid: int, pnt: ConstArray2, vec: ConstA
 def cast_at_shape(
     pos: ConstArray2, mat: ConstArray2, size: ConstArray2, pnt: ConstArray2, vec: ConstArray2, geomtype: int
 ) -> float:
-    """Distance to a primitive shape, or `REFUSED` if `geomtype` is another type: see `cardan.api.rays.mju_rayGeom`.
+    """Distance along a ray to a primitive shape, or `REFUSED` for other types (see `cardan.api.rays.mju_rayGeom`).
 
     The arrays are rows: `pos`, `size`, `pnt` and `vec` have the shape (1, 3), `mat` has the shape (1, 9).
     """

@@ -49,11 +49,11 @@ from cardan.model.kernel_views import Data, Model
 STEPS = 4
 """Maximum number of steps of Newton's method."""
 TURNED = 1e-3
-"""Largest change of a unit normal (1 - cosine) with which it belongs to the same part of the surface."""
+"""Largest change of a unit normal (1 - cosine) for which it stays on the same part of the surface."""
 SLANTED = sqrt(2.0 * TURNED)
-"""Cosine of the angle between a normal and a line above which the normal would have to change too much."""
+"""Cosine of the angle between normal and line above which making them perpendicular would exceed `TURNED`."""
 EXACT_ALONG = 1e-11
-"""Relative component perpendicular to the normal below which a support point is along the normal."""
+"""A support point is along the normal if its perpendicular component, divided by its length, is below this."""
 APART = 1e-6
 """Relative distance above which points found by a search count as different corners."""
 EXACT_FLAT = 1e-12
@@ -223,7 +223,7 @@ def curved_point(m: Model, d: Data, side: int, normal: Vec3) -> Vec3:
 
 @kernel
 def between(side: int, flat: Vec3, curved: Vec3) -> Vec3:
-    """Point of the Minkowski difference of a point `flat` of shape `side` and a point `curved` of the other shape."""
+    """Point of the Minkowski difference: `flat` is a point of shape `side`, `curved` a point of the other shape."""
     return sub3(flat, curved) if side == 0 else sub3(curved, flat)
 
 
@@ -286,7 +286,11 @@ def settle_on_edge(m: Model, d: Data, side: int, other: int) -> bool:
 
 @kernel
 def line_point(d: Data, side: int, a: Vec3, normal: Vec3) -> Vec3:
-    """Point of the line on which a shape touches: `a`, or for a cylinder with `a` on the axis, a point of its side."""
+    """Return a point of the line along which shape `side` touches the other shape.
+
+    For an edge, this is `a`. For a cylinder, `a` is on the axis; the result is `a` moved to the surface: along `normal`
+    for side 0, against it for side 1.
+    """
     if d.work.shape_type[side] != GEOM_CYLINDER:
         return a
     return add_scaled3(a, normal, d.work.shape_size[side, 0] if side == 0 else -d.work.shape_size[side, 0])

@@ -75,13 +75,13 @@ COLLIDERS: dict[tuple[int, int], Callable[..., Any]] = {
 """Collision functions by the types of two geoms, the lower type first; later rows replace earlier ones."""
 
 EXACT = {convex_convex: exact_convex}
-"""Replacements of collision functions if the flag ``nativeccd`` is set in ``opt.enableflags``."""
+"""Replacements for collision functions if the flag ``nativeccd`` is set in ``opt.enableflags``."""
 LATER = {box_box: box_box_clip, plane.plane_mesh: plane_mesh_polygon}
-"""Replacements of collision functions in models with the behaviour of MuJoCo 4.0."""
+"""Replacements for collision functions in models with the behaviour of MuJoCo 4.0."""
 
 Types = tuple[int, int]
 Own = Mapping[Types, "Callable[..., Any] | int"]
-"""User collision functions by geom types, the lower type first: entries, or addresses of native functions."""
+"""User collision functions by pair of geom types, the lower type first: entries, or addresses of native functions."""
 
 
 def collider_functions(m: MjModel, own: Own = MappingProxyType({})) -> dict[int, Callable[..., Any] | int]:
@@ -162,7 +162,7 @@ def _colliding_types(m: MjModel) -> Iterator[tuple[tuple[int, int], tuple[int, i
 def _first_pair(m: MjModel, geoms1: np.ndarray, geoms2: np.ndarray) -> tuple[int, int] | None:
     """Find two geoms, one of each list, that pass the filters between geoms and bodies; None if there are none.
 
-    Blocks of pairs are tested, small at first and growing, since some of the first geoms usually pass.
+    Pairs are tested in blocks of growing size, since some of the first pairs usually pass.
     """
     start, step = 0, max(1, FIRST_BLOCK // max(1, len(geoms2)))
     while start < len(geoms1):

@@ -56,7 +56,7 @@ def make_contact(m: Model, d: Data) -> int:
 
 @stage
 def make_soft_contact(m: Model, d: Data) -> int:
-    """Add the rows of all contacts as `make_contact` does, for models whose contacts may involve flexes."""
+    """Add the rows of all contacts, like `make_contact`, if the model's contacts may involve flexes."""
     return make_contacts(m, d, True)
 
 

@@ -1,4 +1,4 @@
-"""Constraint Jacobian in both storage formats: products J v and J' f; transpose and supernodes of the sparse Jacobian.
+"""Constraint Jacobian, dense or sparse: products J v and J' f; transpose and supernodes of the sparse Jacobian.
 
 A supernode is a run of rows with the same columns. The supernode number of a row is the number of rows directly after
 it that have the same columns.
@@ -84,7 +84,7 @@ def complete_sparse(m: Model, d: Data) -> int:
 
 @kernel
 def find_supernodes(n: int, counts: IntArray1, starts: IntArray1, columns: IntArray1, supernodes: IntArray1) -> None:
-    """Compute the supernode numbers of `n` CSR rows into `supernodes`."""
+    """Write the supernode numbers of `n` CSR rows to `supernodes`."""
     if n > 0:
         supernodes[n - 1] = 0
     for i in range(n - 2, -1, -1):

@@ -2,8 +2,8 @@
 
 A row projects the velocity of a point p of a body onto an axis f, or the body's angular velocity onto an axis t. This
 projection is the power of a wrench, i.e. of a spatial force (torque, force) = (t + (p - c) x f, f), at the body's
-spatial velocity. Both, like `cdof`, are about the centre of mass c of the kinematic tree (Featherstone 2008, section
-2.4). The entry of the row for a dof is therefore wrench . cdof.
+spatial velocity. Wrench and velocity, like `cdof`, are about the centre of mass c of the kinematic tree (Featherstone
+2008, section 2.4). The entry of the row for a dof is therefore wrench . cdof.
 
 For two bodies, a block of rows stores its wrenches in a scratch array of `BANK_SIZE` numbers: three banks of `MAX_ROWS`
 wrenches, for dofs that move only the first body, only the second, and both (the sum of the first two banks). For
@@ -210,7 +210,7 @@ def combine_tendons(m: Model, d: Data, tendon1: int, scale1: float, tendon2: int
 
 @kernel
 def scale_tendon(m: Model, d: Data, tendon: int, scale: float) -> int:
-    """Compute `combine_tendons` for a single tendon in sparse storage."""
+    """Compute ``scale ten_J[tendon]`` in sparse storage; results as for `combine_tendons`."""
     line, column = place_of(m, d.ten_J_rowadr[tendon])
     for k in range(d.ten_J_rownnz[tendon]):
         d.work.chain_dof[k] = d.ten_J_colind[line, column]
@@ -228,7 +228,7 @@ def row_range(d: Data, tendon: int) -> tuple[int, int]:
 
 @kernel
 def put_tendon_entries(m: Model, d: Data, row: int, n: int, tendon1: int, tendon2: int) -> None:
-    """Copy the `n` entries found by `combine_tendons` to `row`; record the first row of each tendon."""
+    """Copy the `n` entries found by `combine_tendons` to `row`; store each tendon's first row in `tendon_efcadr`."""
     for k in range(n):
         put_entry(m, d, row, k, int(d.work.chain_dof[k]), d.work.chain_value[k])
     if d.tendon_efcadr[tendon1] < 0:

@@ -1,7 +1,7 @@
 """Stages for the inverse inertia in constraint space, A + R with A = J M^-1 J' (spec: computation, dual problem).
 
 With M = L' D L, A is the product of B = J L^-1 D^(-1/2) and its transpose (Featherstone, Rigid Body Dynamics
-Algorithms, section 6.5). If the Jacobian is dense, ``work.half`` holds the complete columns of B, and ``work.AR`` the
+Algorithms, section 6.5). If the Jacobian is dense, ``work.half`` holds complete columns of B, and ``work.AR`` holds
 complete rows of A + R. If the Jacobian is sparse, both hold compressed rows; row i of A then has an entry for each row
 that shares a kinematic tree with row i. The public array `efc_AR` is a copy of ``work.AR`` in its own memory and shape.
 """
@@ -28,7 +28,7 @@ def projection_stages(m: AnyModel) -> list[Any]:
 
 @kernel
 def request(d: Data, need: int, capacity: int) -> int:
-    """Request that an arena capacity grow to at least `need`; return the capacity's number, which is the status."""
+    """Request that the arena capacity with number `capacity` grow to at least `need`; return this number as status."""
     d.work.need = need
     return capacity
 

@@ -62,7 +62,7 @@ def sigmoid(x: float, midpoint: float, power: float) -> Vec2:
 
 @kernel
 def raised(x: float, exponent: float) -> float:
-    """Return x to the power of `exponent`, with a short cut for the default exponent 1."""
+    """Return x to the power of `exponent`, with a shortcut for the default exponent 1."""
     return x if exponent == 1.0 else x**exponent
 
 
@@ -112,7 +112,7 @@ def start_rows(m: Model, d: Data) -> int:
 
 @kernel
 def arena_use(ncon: int, nefc: int, nnz: int) -> int:
-    """Memory use in bytes of `ncon` contacts, `nefc` rows and `nnz` entries of the Jacobian, and of their counts."""
+    """Memory (bytes) used by `ncon` contacts, `nefc` rows, `nnz` Jacobian entries, and the counts of all of these."""
     return COUNT_BYTES + ncon * CONTACT_BYTES + nefc * ROW_BYTES + nnz * ENTRY_BYTES
 
 

@@ -36,7 +36,7 @@ def unit_quat(quat: Quat) -> Quat:
 def z2quat(axis: Vec3, least: float = MINVAL) -> Quat:
     """Return the shortest rotation that takes the z axis to the unit vector `axis`; for -z, a half turn about x.
 
-    A sine of the rotation angle below `least` is taken as 0.
+    If the sine of the rotation angle is below `least`, it is taken as 0.
     """
     x, y, z = axis
     side = sqrt(x * x + y * y)
@@ -110,7 +110,7 @@ def rotate_symmetric(full: tuple[float, ...], quat: Quat) -> tuple[float, ...]:
 
 
 def _unit(quat: Quat, precision: float = mjMINVAL) -> Quat:
-    """Normalise a quaternion. If its length is 1 to within a precision, return it unchanged."""
+    """Normalise a quaternion. If its length differs from 1 by at most `precision`, return it unchanged."""
     w, x, y, z = quat
     return normalize4(quat) if abs(sqrt(w * w + x * x + y * y + z * z) - 1.0) > precision else quat
 
@@ -131,7 +131,7 @@ def _rotation(tau: float, axis: int, sign: float) -> Quat | None:
 
 
 def _largest_off_diagonal(full: tuple[float, ...]) -> tuple[int, tuple[int, int, float], float]:
-    """Find the largest off-diagonal element; return the axis normal to its plane, the plane, and the element.
+    """Find the largest off-diagonal element; return the axis not in its index, the plane (`_PLANES`), and the element.
 
     If several elements are equally large, take the last one.
     """

@@ -27,14 +27,14 @@ from cardan.soft.near import append_contacts, element_element, geom_element
 
 @kernel
 def geom_meets_flex(m: Model, geom: int, flex: int) -> bool:
-    """Whether the contact bits of a geom and a flex let them collide."""
+    """Whether the contact bits (contype, conaffinity) of a geom and a flex let the two collide."""
     contype, conaffinity = m.geom_contype[geom], m.geom_conaffinity[geom]
     return bits_match(contype, conaffinity, m.flex_contype[flex], m.flex_conaffinity[flex])
 
 
 @kernel
 def flexes_meet(m: Model, flex1: int, flex2: int) -> bool:
-    """Whether the contact bits of two flexes let them collide."""
+    """Whether the contact bits (contype, conaffinity) of two flexes let the two collide."""
     contype, conaffinity = m.flex_contype[flex1], m.flex_conaffinity[flex1]
     return bits_match(contype, conaffinity, m.flex_contype[flex2], m.flex_conaffinity[flex2])
 

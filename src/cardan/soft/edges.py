@@ -87,7 +87,7 @@ def edge_moment(m: Model, d: Data, line: int, column: int, dof: int, k: int) -> 
 
 @kernel
 def in_threes(m: Model, edge: int, column: int) -> bool:
-    """Whether a row consists of blocks of three dofs (see `cardan.model.sparsity.edge_threes`) and is on one line."""
+    """Whether an edge's row consists of blocks of three dofs (``aux.edge_threes``) and fits on one line."""
     if m.aux.edge_threes[edge] == 0:
         return False
     return not is_sparse(m) or column + m.aux.edge_rowadr[edge + 1] - m.aux.edge_rowadr[edge] <= m.nv

@@ -49,7 +49,7 @@ OPPOSITE = (3, 1, 2, 0)
 def append_inside(
     m: Model, d: Data, found: int, flex: int, element1: int, vertex1: int, element2: int, vertex2: int
 ) -> int:
-    """Append `found` contacts between parts of a flex, without margin and gap; return a status. Unused ids are -1."""
+    """Append `found` contacts between parts of a flex, with margin and gap 0; return a status. Unused ids are -1."""
     first, side = d.ncon, flex_side(flex)
     status = append_contacts(m, d, found, side, element1, vertex1, side, element2, vertex2)
     for con in range(first, d.ncon):
@@ -243,10 +243,10 @@ def bin_at(place: float, low: float, width: float, number: int) -> int:
 
 @kernel
 def look_into_bin(d: Data, i: int, k: int, hits: int) -> int:
-    """Add the elements in bin `k` that overlap the element at position `i` of the sweep to the hits.
+    """Add to the hits the elements in bin `k` that overlap the element at position `i` of the sweep.
 
     ``d.work.element_active`` lists the positions of the `hits` found so far, in descending order. Elements that end
-    before element `i` begins are removed from the bin. Return the new number of hits.
+    before the element at position `i` begins are removed from the bin. Return the new number of hits.
     """
     start = d.work.element_key[i]
     before, j = -1, d.work.bin_element[k]
@@ -347,7 +347,7 @@ def push(stack: IntArray1, n: int, node1: int, node2: int) -> int:
 
 @kernel
 def open_nodes(m: Model, d: Data, first: int, stack: IntArray1, n: int, node1: int, node2: int) -> int:
-    """Push pairs that replace a pair of nodes: one node's children, each with the other; return the stack's height.
+    """Replace a pair of nodes: push each child of one node, paired with the other node; return the stack's height.
 
     If both are the same node, push the pairs of its children. At least one of the nodes must not be a leaf.
     """

@@ -110,7 +110,7 @@ def geom_segment(m: Model, d: Data, geom: int, flex: int, element: int) -> int:
 
 @kernel
 def hfield_element(m: Model, d: Data, geom: int, flex: int) -> int:
-    """Find the contacts of a height field and the element loaded as shape 1; return their number.
+    """Find the contacts between a height field and the element loaded as shape 1; return their number.
 
     As in the reference, the element's radius is ignored when the cells below the element are selected.
     """
@@ -140,7 +140,7 @@ def geom_element(m: Model, d: Data, geom: int, flex: int, element: int) -> int:
 
 @kernel
 def point_triangle(m: Model, d: Data, center: Vec3, radius: float, flex: int, element: int) -> int:
-    """Find the contact of a sphere and the triangle `element` of a `flex`; return the number of contacts.
+    """Find the contact between a sphere and the triangle `element` of a `flex`; return the number of contacts.
 
     The sphere has the given `center` (m, world frame) and `radius` (m).
     """

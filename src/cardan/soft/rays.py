@@ -27,7 +27,7 @@ OUTER_LAYER = 0
 
 @kernel
 def closer(point: Vec3, a: Vec3, b: Vec3) -> bool:
-    """Whether a point is closer to `a` than to `b`."""
+    """Whether `point` is closer to `a` than to `b`."""
     return norm3(sub3(a, point)) < norm3(sub3(b, point))
 
 

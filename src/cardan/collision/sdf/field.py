@@ -50,7 +50,7 @@ def primitive_distance(kind: int, size: Vec3, p: Vec3) -> float:
 
 @kernel
 def ellipsoid_gradient(size: Vec3, p: Vec3) -> Vec3:
-    """Direction of the gradient of the bound on an ellipsoid's distance."""
+    """Gradient of the approximate distance from an ellipsoid, normalised."""
     k0, k1 = ellipsoid_terms(size, p)
     out = (2.0 * k0 - 1.0) / (max(k0, MINVAL) * k1)
     turn = k0 * (k0 - 1.0) / (k1 * k1 * k1)
@@ -60,7 +60,7 @@ def ellipsoid_gradient(size: Vec3, p: Vec3) -> Vec3:
 
 @kernel
 def cylinder_gradient(size: Vec3, p: Vec3) -> Vec3:
-    """Gradient of a cylinder's distance."""
+    """Gradient of the distance from a cylinder."""
     radius = max(norm3((p[0], p[1], 0.0)), MINVAL)
     across = radius - size[0]
     along = abs(p[2]) - size[1]
@@ -72,7 +72,7 @@ def cylinder_gradient(size: Vec3, p: Vec3) -> Vec3:
 
 @kernel
 def box_gradient(size: Vec3, p: Vec3) -> Vec3:
-    """Gradient of a box's distance: inside, towards the nearest face; outside, away from the nearest point."""
+    """Gradient of the distance from a box: inside, towards the nearest face; outside, away from the nearest point."""
     x, y, z = abs(p[0]) - size[0], abs(p[1]) - size[1], abs(p[2]) - size[2]
     if max(x, y, z) <= 0.0:
         if x >= y and x >= z:

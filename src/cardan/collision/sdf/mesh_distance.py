@@ -1,4 +1,4 @@
-"""Signed distance of a mesh and its gradient: exact, by the tree over its triangles, or from a grid of distances.
+"""Signed distance from a mesh, and its gradient: exact, by a tree of triangles, or from a grid of distances.
 
 The search for a contact evaluates thousands of distances, and only the last one must be exact. The search therefore
 uses the grid; the contact is then computed from exact distances.
@@ -80,7 +80,7 @@ def nearest_on_triangle(p: Vec3, a: Vec3, b: Vec3, c: Vec3) -> tuple[Vec3, int]:
 
 @kernel
 def square_from_box(aabb: ConstArray2, node: int, p: Vec3) -> float:
-    """Squared distance of a point from the box of a tree node; 0 inside the box."""
+    """Squared distance from a point to the box of a tree node; 0 inside the box."""
     total = 0.0
     for k in range(3):
         out = max(abs(p[k] - aabb[node, k]) - aabb[node, 3 + k], 0.0)

@@ -1,4 +1,4 @@
-"""Signed distances at the points of a grid: of a shape, to build its surface; of a mesh, to look them up later.
+"""Signed distances of grid points from a shape, to build its surface, or from a mesh, to look them up later.
 
 These stages run before the MjData exists, and for shapes even before the MjModel exists. They therefore run on memory
 of their own.
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @stage
 @exact
 def sample_shape(m: Model, d: Data) -> int:
-    """Write the distance of instance 0's shape at each point of a grid, whose outermost points are on the box's faces.
+    """Write the distance from instance 0's shape at each point of a grid. The outermost points are on the box's faces.
 
     The order of operations determines, to the last bit, which points are inside.
     """
@@ -47,7 +47,7 @@ def sample_shape(m: Model, d: Data) -> int:
 
 @stage
 def sample_mesh(m: Model, d: Data) -> int:
-    """Write the distance of a mesh at each point of a grid; each search starts with the triangle of the previous point.
+    """Write the distance from a mesh at each grid point; each search starts with the previous point's triangle.
 
     The mesh and the address of its first triangle are in ``d.work.sdf_instance``.
     """
@@ -91,7 +91,7 @@ def _run(function: Any, m: Any, frame: tuple[float, ...], count: np.ndarray, ins
 def shape_distances(
     shape: Shape, attributes: tuple[float, ...], low: np.ndarray, sides: np.ndarray, count: np.ndarray
 ) -> np.ndarray:
-    """Compute the distance of a shape at all points of a grid.
+    """Compute the distance from a shape at all points of a grid.
 
     The grid begins at `low`, ends at low + sides, and has `count` points along each axis, at least 2.
     """
@@ -103,7 +103,7 @@ def shape_distances(
 
 
 def mesh_grid(m: MjModel, mesh: int, start: int, faces: np.ndarray) -> np.ndarray:
-    """Compute the grid of a mesh for `grid_distance`: header and values.
+    """Compute the grid of distances from a mesh for `grid_distance`: header and values.
 
     `start` is the address of the mesh's first triangle in ``aux.sdf_face``; `faces` is the result of `mesh_faces`.
     """

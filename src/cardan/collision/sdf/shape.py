@@ -1,7 +1,7 @@
 """Signed-distance shapes: each is a distance function with named attributes and a bounding box.
 
 The function is a kernel of a point in the frame of the shape and of the shape's attributes. It returns a distance in m,
-negative inside. Attributes are a tuple of `MAX_ATTRIBUTES` numbers: the shape's attributes, then zeros. For collisions,
+negative inside. The attributes are passed as a tuple of `MAX_ATTRIBUTES` numbers, padded with zeros. For collisions,
 the function is compiled to a native entry that evaluates distance and gradient for one side of a pair (`entry`).
 
 The stock shapes are combined from parts by minimum and maximum. Away from the surface, their distance is therefore only
@@ -26,7 +26,7 @@ from cardan.maths.vector import MINVAL, get3, set3
 from cardan.model.kernel_views import Data, Model
 
 NEXT = 1.0 + 2.0**-52
-"""Next number after 1 in double precision; a few spacings above 1 in single precision (`single_constant`)."""
+"""Smallest number above 1 in double precision; in single precision, a few spacings above 1 (`single_constant`)."""
 SHARE = 1e-16 * 2.0**52
 """Squared step of finite differences, divided by ``NEXT - 1``."""
 
@@ -197,7 +197,7 @@ def nut(p: Vec3, a: tuple[float, ...]) -> float:
 
 @kernel
 def smooth_min(a: float, b: float, width: float) -> float:
-    """Smaller of two numbers, blended by a parabola where they differ by less than `width`."""
+    """Smaller of two numbers; if they differ by less than `width`, a parabola blends them smoothly."""
     share = min(max(0.5 + 0.5 * (b - a) / width, 0.0), 1.0)
     return b + (a - b) * share - width * share * (1.0 - share)
 
@@ -225,7 +225,7 @@ def tooth(radius: float, angle: float, base: float, thickness: float, tip: float
 
 @kernel
 def extruded(across: float, along: float) -> float:
-    """Distance from an extrusion, from the distances in the plane and along the axis."""
+    """Distance from an extruded shape, given the distances in the plane (`across`) and along the axis."""
     return min(max(across, along), 0.0) + length2(max(across, 0.0), max(along, 0.0))
 
 

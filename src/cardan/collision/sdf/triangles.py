@@ -40,7 +40,7 @@ def deepest_point(m: Model, d: Data, a: Vec3, b: Vec3, c: Vec3, point: Vec3) -> 
 
 @kernel
 def copy_row(d: Data, source: int, target: int) -> None:
-    """Copy a contact of the pair to another row."""
+    """Copy contact `source` of the pair to row `target`."""
     d.work.near_dist[target] = d.work.near_dist[source]
     set3(d.work.near_pos, target, get3(d.work.near_pos, source))
     set9(d.work.near_frame, target, get9(d.work.near_frame, source))
@@ -50,7 +50,7 @@ def copy_row(d: Data, source: int, target: int) -> None:
 def insert_contact(d: Data, ncon: int, depth: float, pos: Vec3, normal: Vec3) -> int:
     """Insert a contact into the rows, which are sorted by depth, the deepest first; return the new number of contacts.
 
-    If there are more than `MAXCONPAIR`, the deepest are kept.
+    If there are more than `MAXCONPAIR` contacts, only the deepest are kept.
     """
     if ncon == MAXCONPAIR and depth >= d.work.near_dist[ncon - 1]:
         return ncon
@@ -119,7 +119,7 @@ def collide_tree(m: Model, d: Data, geom: int, mesh: int) -> int:
 @collider
 @exact
 def mesh_sdf(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find contacts of a mesh (`geom1`) and a signed-distance shape (`geom2`): at most one for each face.
+    """Find contacts between a mesh (`geom1`) and a signed-distance shape (`geom2`): at most one for each face.
 
     A face has a contact if its deepest point is inside the shape. The deepest `MAXCONPAIR` contacts are kept; of
     contacts at the same position, only one remains.
