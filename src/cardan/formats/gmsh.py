@@ -1,6 +1,6 @@
 """Reader of GMSH files: sections ``Nodes`` and ``Elements`` of the formats 2.2 and 4.1, as text or binary.
 
-Only first-order segments, triangles and tetrahedra are read, and of these only the elements of the highest dimension.
+Only first-order segments, triangles and tetrahedra are read, and only those of the highest dimension in the file.
 Elements of lower dimension describe the boundary and are skipped. Reference: C. Geuzaine and J.-F. Remacle, Gmsh
 Reference Manual, "MSH file format".
 """

@@ -1,7 +1,7 @@
 """Reader of Wavefront OBJ files: vertices, normals, texture coordinates, and polygons, which are triangulated.
 
 Only the geometry is read; smoothing and materials are ignored. If all lines have the plain form, a kernel reads them.
-70 files of together 39 MB take 0.27 s, instead of 5.2 s with regular expressions and NumPy (1.8 s if lines of a kind
+Reading 70 files (39 MB) takes 0.27 s, compared with 5.2 s using regular expressions and NumPy (1.8 s if lines of a kind
 are converted together). The first load of a robot with 17 MB of meshes takes 1.0 s of processor time instead of 2.3 s.
 
 The kernel computes a number from its first 18 digits and a power of ten. It keeps a bound of the relative error. The

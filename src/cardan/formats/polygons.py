@@ -2,7 +2,7 @@
 
 An ear is a corner whose triangle with its two neighbours is inside the polygon. A simple polygon with more than three
 corners has at least two ears, so that ears can be cut off until a triangle is left (G. H. Meisters, Polygons have ears,
-American Mathematical Monthly 82, 1975). The search for ears goes around the polygon; after a cut, it continues there.
+American Mathematical Monthly 82, 1975). The search for ears goes around the polygon and continues after each cut.
 """
 
 from __future__ import annotations

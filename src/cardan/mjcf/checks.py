@@ -126,7 +126,7 @@ def _plan(row: ElementRow) -> tuple[Attribute, ...]:
 
 
 def _doubtful(tree: ModelTree) -> set[str]:
-    """Return the entries of default classes with unknown references. Their elements need individual checks."""
+    """Return the default entries that refer to unknown objects. Elements with these entries need individual checks."""
     return {
         entry
         for cls in tree.defaults

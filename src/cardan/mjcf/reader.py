@@ -145,7 +145,7 @@ class _Manner:
         row: the row.
         known: caches of attribute values with a fast reader, by attribute name (`known_values`).
         rules: the rules of the row, each with the attributes that trigger it (none: the rule always applies).
-        always: whether some rule always applies.
+        always: whether at least one rule always applies.
         about: the attributes that trigger at least one rule.
         once: whether the element may occur only once in its parent.
         counts: whether `once` or required attributes must be checked.
@@ -339,7 +339,7 @@ class _Document:
         return values if plain else self._careful_attributes(manner.row, attributes, values)
 
     def _careful_attributes(self, row: ElementRow, attributes: dict[str, str], plain: dict[str, Any]) -> dict[str, Any]:
-        """Return typed values of all attributes, with full checks. ``plain`` is None for values still to be parsed."""
+        """Return typed values of all attributes, with full checks. ``plain`` has values parsed before, else None."""
         values: dict[str, Any] = {}
         ignored: set[str] = set()
         rows = row.attributes

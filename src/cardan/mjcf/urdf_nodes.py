@@ -219,7 +219,7 @@ class Node:
 
 
 def read_nodes(text: str | bytes, source: str, root: ElementRow) -> Node:
-    """Parse a document to nodes, without checking them. Raises NotWellFormed if the ``text`` is not well-formed.
+    """Parse ``text`` into nodes, without checking them. Raises NotWellFormed if it is not well-formed XML.
 
     ``source`` is the document's name for errors, and ``root`` is the row of the outermost element.
     """

@@ -1,4 +1,4 @@
-"""The tree that the user wrote: elements, default classes, names. Nothing here depends on XML.
+"""Model tree as the user wrote it: elements, default classes, names. Nothing in this package depends on XML.
 
 How a compiler reads the tree
 -----------------------------

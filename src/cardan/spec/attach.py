@@ -125,7 +125,7 @@ class Attachment:
     # --- default classes ---------------------------------------------------------------------------------------------
 
     def _copied_class(self, cls: DefaultClass) -> str:
-        """Copy a default class to the target, and return the copy's name. Equal global classes are shared."""
+        """Copy a default class to the target, and return the copy's name. Reuse an equal global class."""
         entries = {tag: dict(values) for tag, values in cls.entries.items()}
         for tag, values in entries.items():
             for row in DEFAULT.children[tag].references:
@@ -184,7 +184,7 @@ class Attachment:
         """Replace the names in a copy: its own name, references, classes, files.
 
         ``inherits`` means that default classes of surrounding elements apply to the element. If they do not, and the
-        element names no class, the copy gets the copy of the child's global class.
+        element names no class, ``copy`` is assigned the child's global class under its new name.
         """
         given = copy.attributes
         if element.name and element.row.kind:

@@ -188,7 +188,7 @@ def _supertorus(resolution: float, radius: float, s: float, t: float) -> Shape:
 
 
 def _cells(count: int, field_of_view: float, gamma: float) -> np.ndarray:
-    """Return midpoints (rad) of intervals within ±``field_of_view`` (degrees). ``gamma`` narrows the central ones."""
+    """Return midpoints (rad) of intervals within ±``field_of_view`` (degrees). ``gamma`` narrows inner intervals."""
     edge = 2.0 * np.arange(count + 1) / count - 1.0
     edge = radians(field_of_view) * ((1.0 - gamma) * edge + gamma * edge**5)
     return 0.5 * (edge[:-1] + edge[1:])

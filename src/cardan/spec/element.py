@@ -63,7 +63,7 @@ class Element:
 
     @property
     def name(self) -> str | None:
-        """Name of the object, None if it has none."""
+        """Name of the object, or None if the object is unnamed."""
         return self.attributes.get("name") or None
 
     # --- structure ---------------------------------------------------------------------------------------------------

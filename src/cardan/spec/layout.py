@@ -85,7 +85,7 @@ def rearranged(part: Part, known: dict[Element, Sequence[float]], missing: float
 
 
 def key_pieces(key: Element, parts: Parts) -> dict[str, dict[Element, Sequence[float]]]:
-    """Split a keyframe's values by part of the state and element. Parts of a wrong size are left out."""
+    """Split a keyframe's values by part of the state and element. Leave out parts with a wrong number of values."""
     given = {name: values for name in _STATEFUL if (values := key.attributes.get(name))}
     return {name: pieces(parts[name], values) for name, values in given.items() if len(values) == size(parts[name])}
 

@@ -23,7 +23,7 @@ _ASSETS = ("texture", "hfield", "mesh", "skin")  # kinds that are named after th
 
 
 class ModelTree:
-    """Everything that the user wrote about one model. The docstring of `cardan.spec` explains how to read the tree.
+    """One model as the user wrote it. The docstring of `cardan.spec` explains how to read the tree.
 
     Args:
         source: name of the main file for messages.

@@ -11,7 +11,7 @@ _MATERIAL = fields(
     "mat_", "texuniform texrepeat emission specular shininess reflectance metallic roughness rgba", texture="texid"
 )
 _PATHS = {"hfield": "hfield", "mesh": "mesh", "skin": "skin", "texture": "tex"}
-"""Prefix of the field ``*_pathadr`` that locates the paths of assets, by the kind of asset."""
+"""Prefix of the field ``*_pathadr`` that locates the file paths, for each kind of asset."""
 _SECTIONS = ("asset", "deformable", "extension")
 
 

@@ -96,7 +96,7 @@ class Scribe:
         origin: Element | None = None,
         keep: tuple[str, ...] = (),
     ) -> Element:
-        """Add an element with the default class of ``origin``, and with the values that differ from this class.
+        """Add an element of the same default class as ``origin``, with the values that differ from this class.
 
         The value None means the default. Tri-state attributes (``auto``, ``true``, ``false``) are given as bool.
         Attributes in ``keep`` are always written.
@@ -128,7 +128,7 @@ class Scribe:
         return element
 
     def copy_children(self, origin: Element, into: Element) -> None:
-        """Copy everything inside an element of the source."""
+        """Copy the content of ``origin``, an element of the source, to the end of ``into``."""
         for child in origin.children:
             copy = Element(child.row, self.tree, into, dict(child.attributes))
             into.children.append(copy)

@@ -110,7 +110,7 @@ def put_defaults(scribe: Scribe) -> None:
 
 
 def _put_class(scribe: Scribe, cls: DefaultClass, section: Element) -> None:
-    """Add the entries of one class that differ from those of its parent."""
+    """Add the values of one class that differ from those of its parent class."""
     below = cls.parent.entries if cls.parent else {}
     for entry in DEFAULT.children:
         own, inherited = cls.entries.get(entry, {}), below.get(entry, {})

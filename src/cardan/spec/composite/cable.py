@@ -184,7 +184,7 @@ def _add_skin(composite: Composite, names: list[str]) -> None:
 
 
 def build_loop(composite: Composite) -> None:
-    """Add the links of the loop, and the constraint that connects the ends of the two chains."""
+    """Add the links of a loop, and the constraint that connects the ends of the two chains."""
     macro, count = composite.macro, composite.counts[0]
     if composite.dimensions != 1:
         raise macro.error(f"a loop has one dimension, got the counts {composite.counts}", "count")

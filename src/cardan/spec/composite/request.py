@@ -90,7 +90,7 @@ class Composite:
         return next(iter(self.joints.get(kind, ())), None)
 
     def main_joint(self) -> Part:
-        """Return the attributes of the joint that every body has."""
+        """Return the values for the joint that every body has."""
         return self.joint("main") or Part(self.macro, dict(COVERED))
 
     def main_tendon(self) -> Part:

@@ -1,7 +1,7 @@
 """Soft solids whose bodies form their outer shell: the types ``box``, ``cylinder`` and ``ellipsoid``, and their skins.
 
 The bodies are children of the surrounding body, with one slide joint each. Constraints keep each joint near 0 and near
-the positions of its neighbours. A fixed tendon over all joints keeps the volume about constant (spec: modeling,
+the positions of its neighbours. A fixed tendon over all joints keeps the volume nearly constant (spec: modeling,
 "Composite objects").
 
 In the specification, each slider points away from the centre. In the reference, and therefore here, all sliders point

@@ -145,7 +145,7 @@ def _sheet_faces(rows: int, columns: int) -> np.ndarray:
 def _rim(a: np.ndarray, b: np.ndarray, back: int, reverse: bool) -> np.ndarray:
     """Return triangles that join edges of the front, from vertices ``a`` to ``b``, to the same edges of the back.
 
-    ``back`` is the number of vertices of the front. Each edge has two triangles, which ``reverse`` turns around.
+    ``back`` is the number of vertices of the front. Each edge has two triangles. ``reverse`` swaps their orientation.
     """
     far = b + back
     corners = (a, far, b, a, a + back, far) if reverse else (a, b, far, a, far, a + back)

@@ -48,8 +48,8 @@ class Expansion:
 
     ``parent`` is the body that contains the macro, and ``frames`` are the frames between the two, outermost first.
     ``lattice`` has the generated points and elements; ``point`` has their positions in the innermost frame.
-    ``pinned`` is the mask of points that belong to the parent. ``used`` are the indices of points with vertices,
-    ``free`` the indices of points with their own bodies.
+    ``pinned`` is the mask of points that belong to the parent. ``used`` are the indices of points in elements,
+    ``free`` the indices of used points that are not pinned: each of these has its own body.
     """
 
     def __init__(self, macro: Element) -> None:

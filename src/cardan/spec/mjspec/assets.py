@@ -60,7 +60,7 @@ def _text(value: Any) -> str:
 
 
 def _get_instance(struct: Any) -> MjsPlugin | None:
-    """Return the plugin instance of an element, or None if there is none, as for default classes."""
+    """Return the plugin instance of an element, or None if it has none or is an entry of a default class."""
     element: Element = struct.element
     if element.row.is_entry:
         return None

@@ -345,7 +345,7 @@ class Specification:
 
 
 def _complete(name: str, kind: Kind) -> None:
-    """Add the methods and the list property of a kind of object to `Specification`, and defaults to `MjsDefault`."""
+    """Add the methods and the list property of a kind to `Specification`, and its defaults to `MjsDefault`."""
 
     def find(self: Specification, name: str) -> Any:
         return self.find(find.__name__, name)

@@ -48,13 +48,14 @@ class Attribute:
     tuple of ``high`` values, fewer given values replace the first ones of the default. ``default`` None means
     "undefined": the compiler infers the value. ``keywords`` maps each word to its number in the engine's enumerations
     (for BOOL: to a bool). ``kind`` is the kind of object that a REFERENCE names; ``@x`` means that the sibling
-    attribute ``x`` holds the kind. ``later`` is the name of a missing feature. All values except the default need this
-    feature or, if the function ``needs`` is given, all values for which it returns True. ``later_keywords`` has the
-    missing features of single words. ``repeat``: a single value means ``high`` equal values. ``polynomial``: the values
-    are coefficients; zeros at the end are dropped, and a single one is a bare value. ``since`` is the version of
-    MuJoCo that introduced the attribute, ``until`` the last version that had it (None: both 3.1 and 4.0 have it).
-    ``default_4_0`` is the default in 4.0, if different. ``alias`` is another name of the attribute, under which the
-    tree holds the value. ``means`` maps values of this attribute to the values under the other name, if they differ.
+    attribute ``x`` holds the kind. ``later`` is the name of a missing feature. If the function ``needs`` is given,
+    values for which it returns True need this feature. Otherwise, all values except the default need it.
+    ``later_keywords`` has the missing features of single words. ``repeat``: a single value means ``high`` equal values.
+    ``polynomial``: the values are coefficients; zeros at the end are dropped, and a single one is a bare value.
+    ``since`` is the version of MuJoCo that introduced the attribute, ``until`` the last version that had it (None: both
+    3.1 and 4.0 have it). ``default_4_0`` is the default in 4.0, if different. ``alias`` is another name of the
+    attribute, under which the tree holds the value. ``means`` maps values of this attribute to the values under the
+    other name, if they differ.
     """
 
     name: str
@@ -160,7 +161,7 @@ class ElementRow:
         return {**self.defaults, **self.changed}
 
     def names_in(self, version: str) -> list[str]:
-        """Return the tree's names of a version's attributes. Attributes added after 3.1 are always included."""
+        """Return the names, in the tree, of a version's attributes. Attributes added after 3.1 are always included."""
         kept = self.aliases.values()
         return [
             name
