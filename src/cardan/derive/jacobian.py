@@ -51,14 +51,14 @@ ATTEMPTS = 8
 
 
 class Columns(NamedTuple):
-    """Requested columns of a Jacobian: those of the state, those of the controls."""
+    """Flags: whether a Jacobian's columns of the state, and those of the controls, are requested."""
 
     state: bool
     control: bool
 
 
 class Directions(NamedTuple):
-    """Number of blocks of directions of some inputs. In a sweep, each step continues those of the previous step."""
+    """Inputs of a sweep, and the number of blocks of their directions. Each step continues the previous step's ones."""
 
     inputs: tuple[str, ...]
     blocks: int

@@ -142,7 +142,7 @@ def _affine(d: Data, actuator: int, prm: ConstArray2) -> float:
 
 @kernel
 def _turn_gear(m: Model, actuator: int) -> float:
-    """Norm of the gear of an actuator whose length is a rotation in three dimensions; 0 for other actuators."""
+    """Return the norm of an actuator's gear if its length is a rotation in three dimensions, otherwise 0."""
     kind, gear = m.actuator_trntype[actuator], m.actuator_gear
     if kind in (TRN_JOINT, TRN_JOINTINPARENT):
         if m.jnt_type[m.actuator_trnid[actuator, 0]] == JNT_BALL:

@@ -18,7 +18,7 @@ def body_point(d: Data, body: int, local: Vec3) -> Vec3:
 
 @kernel
 def data3(m: Model, e: int, k: int) -> Vec3:
-    """Return three elements of `eq_data` from the `k`-th on."""
+    """Return elements `k` to `k` + 2 of the `eq_data` of constraint `e`."""
     return (m.eq_data[e, k], m.eq_data[e, k + 1], m.eq_data[e, k + 2])
 
 

@@ -54,7 +54,7 @@ def _subtree_com(m: Model, d: Data) -> None:
 
 @kernel
 def _spatial_inertia(mat: Mat3, inertia: Vec3, mass: float, r: Vec3) -> Inertia:
-    """Spatial inertia of a body about a point; `mat` holds its axes, `r` goes from the point to its centre."""
+    """Spatial inertia of a body with principal axes `mat` about a point, which is at `-r` from the body's centre."""
     ixx, iyy, izz = inertia
     # columns of R scaled by the principal moments
     a0, a1, a2 = mat[0] * ixx, mat[1] * iyy, mat[2] * izz
@@ -77,7 +77,7 @@ def _spatial_inertia(mat: Mat3, inertia: Vec3, mass: float, r: Vec3) -> Inertia:
 
 @kernel
 def _rotation_about(axis: Vec3, offset: Vec3) -> Vec6:
-    """Motion vector of a rotation about `axis`; `offset` is the vector from a point on the axis to the reference."""
+    """Motion vector of a rotation about `axis`; `offset` is the vector from the axis to the reference point."""
     v = cross(axis, offset)
     return (axis[0], axis[1], axis[2], v[0], v[1], v[2])
 

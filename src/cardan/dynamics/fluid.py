@@ -392,7 +392,7 @@ def _set_column(d: Data, body: int, column: int, mat: Mat3, arm: Vec3, wrench: V
 
 @kernel
 def _body_matrices(m: Model, d: Data, exact: bool) -> None:
-    """Compute the derivative of the fluid force on each body with respect to its velocity: `work.composite`."""
+    """Write to `work.composite` the derivative of the fluid force on each body with respect to the body's velocity."""
     clear_matrices(m, d)
     for body in range(1, m.nbody):
         if m.body_mass[body] >= MINVAL:

@@ -196,7 +196,7 @@ Group = tuple[int, np.ndarray]  # last stage that is not recomputed (mjtStage), 
 def _evaluations(kind: int, first_row: int, above: bytes, below: bytes) -> np.ndarray:
     """Return the evaluations of an input. The difference of each element is centred, one-sided or left out.
 
-    `above` and `below` have one byte per element. It is not 0 if the element may be increased or decreased.
+    `above` and `below` have one byte per element, not 0 if the element may be increased or decreased, respectively.
     """
     up, down = (np.frombuffer(side, bool) for side in (above, below))
     elements = np.repeat(np.arange(len(up)), up.astype(int) + down)
