@@ -128,11 +128,11 @@ class BackEnd(ABC):
 
     @abstractmethod
     def taken(self, value: Any, shape: tuple[int, ...]) -> Any:
-        """Return the caller's numbers as an array of the back end, broadcast to `shape`, or raise ValueError."""
+        """Convert numbers to an array of the back end, broadcast to `shape`. Raise ValueError if that is impossible."""
 
     @abstractmethod
     def empty(self, shape: tuple[int, ...], dtype: npt.DTypeLike) -> Any:
-        """Make a new array."""
+        """Make a new array of the back end, with undefined contents."""
 
     @abstractmethod
     def load(self, worlds: np.ndarray) -> None:
@@ -148,7 +148,7 @@ class BackEnd(ABC):
 
     @abstractmethod
     def program(self, name: str, i: int) -> Any:
-        """Return the program of a list of stages for a world.
+        """Return the program that runs the list of stages `name` in world `i`.
 
         Raises:
             FatalError, ValueError: the world's model has a feature that batches don't support.

@@ -55,7 +55,7 @@ def rollout(
 def _checked_items(
     batch: Batch, record: Sequence[Item], out: Mapping[Item, np.ndarray], count: tuple[int, int]
 ) -> dict[Item, tuple[tuple[int, ...], np.dtype]]:
-    """Return shape and element type of one record, for each item; `count` is (worlds, records for each world).
+    """Return the shape and type of one record of each item; `count` is (worlds, records per world).
 
     Raises:
         ValueError: there is no such field, or an array of `out` has a wrong shape or type or is read-only.

@@ -109,7 +109,7 @@ class CpuBackEnd(BackEnd):
         self.run(self.programs("mj_resetData", worlds), worlds)
 
     def program(self, name: str, i: int) -> Program:
-        """Return the program of a list of stages for a world (see `BackEnd.program`)."""
+        """Return the program that runs the list of stages `name` in world `i` (see `BackEnd.program`)."""
         m = self.models.model(i)
         if self.models.flexible:
             internals.programs(m).clear()  # an option may have been written
@@ -310,7 +310,7 @@ class WorldMemories:
         return self._layout.places[name][2] // self.dtype.itemsize
 
     def data(self, m: MjModel, i: int) -> MjData:
-        """Make the live MjData of a world. Call this once for each world, before its arena grows."""
+        """Make the live MjData of a world. Call this once for each world, before the world's arena grows."""
         buffers = {
             home: block[i, : layout_of(self.struct, self._growable, home, self.sizes).nbytes]
             for home, block in self._blocks.items()

@@ -57,7 +57,7 @@ def _check_no_memory(m: MjModel, d: MjData) -> None:
 
 
 class Worker:
-    """Data of one thread, and the thread's own copy of the model if there are parameters."""
+    """Data of one thread and, if there are parameters, the thread's own copy of the model."""
 
     def __init__(self, m: MjModel, names: Sequence[str]) -> None:
         self.source, self.m = m, m

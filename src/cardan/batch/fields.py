@@ -42,7 +42,7 @@ _OF_MODELS = ("equality", "pair", "material", "numeric", "keyframe")
 
 
 class BatchView:
-    """Named access to one element of the model in all worlds; it has an `id` and a `name`."""
+    """Named access to one element of the model in all worlds. `id` and `name` identify the element."""
 
     _batch: Batch
     _spans: dict[str, tuple[int, int]]

@@ -1,7 +1,7 @@
 """The models of all worlds: one shared model, one model with per-world fields, or the caller's models.
 
-Once a field is expanded, each world has its own slot table. Slots of expanded fields point at the world's row of a
-``(nworld, ...)`` array, all other slots at the batch's model. Therefore nothing is copied before a step.
+Once a field is expanded, each world has its own slot table. Slots of expanded fields point to the world's row of a
+``(nworld, ...)`` array, and all other slots to the batch's model. Therefore nothing is copied before a step.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ bytes of `eq_active`, and counts (read-only) have their own kinds.
 
 In `cardan.rollout`, each thread has one MjData, which simulates the worlds of a block one after the other. The stage
 `rollout_input` sets the inputs of a step and, at a world's first step, the world's initial state; `rollout_output`
-writes the results. Rows of the arrays are numbered over all steps of the block.
+writes the results. Rows are numbered consecutively over all worlds and steps of a block.
 """
 
 from __future__ import annotations

@@ -241,7 +241,7 @@ def _is_convex(m: Model, h: Any, face: int, faces: int, first: int, height: floa
 
 @kernel
 def _is_hull(m: Model, mesh: int) -> bool:
-    """Whether a mesh's graph and vertices are within their arrays, and the graph's faces refer to these vertices."""
+    """Whether a mesh's graph and vertices are within their arrays, and the faces refer only to these vertices."""
     graph, first, count = m.mesh_graphadr[mesh], m.mesh_vertadr[mesh], m.mesh_vertnum[mesh]
     if graph + 2 > m.nmeshgraph or first < 0 or count < 0 or first + count > m.nmeshvert:
         return False

@@ -118,12 +118,12 @@ def later_functions(m: MjModel) -> LaterCode:
 
 
 def numbered(m: MjModel) -> dict[Callable[..., Any], int]:
-    """Return the numbers, from 1, by which the tables of a model for interleaved worlds refer to functions."""
+    """Return, by function, the numbers (from 1) that the tables of a model for interleaved worlds contain."""
     return m._numbered
 
 
 def share_numbers(m: MjModel, base: MjModel) -> None:
-    """Make the tables of a model refer to functions by the same numbers as the tables of `base`."""
+    """Make the tables of `m` refer to functions by the numbers that the tables of `base` use."""
     m._numbered = base._numbered
 
 

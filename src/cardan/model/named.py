@@ -1,7 +1,7 @@
 """Access by name or id: ``m.geom("floor").size``, ``m.joint(2).damping``, ``d.body("torso").xpos``.
 
 A call returns a view of one element. The view's attributes are made from the table of fields: all fields with the
-element's prefix and first dimension, and slices of fields at which an address of the element points (``qpos`` of a
+element's prefix and first dimension, and slices of other fields that begin at an address of the element (``qpos`` of a
 joint, ``data`` of a sensor). The attributes are NumPy views: writing or assigning to them changes the model or data.
 Each element has one cached view, by name or by id, and each attribute one cached array.
 """

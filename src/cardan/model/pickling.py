@@ -28,7 +28,7 @@ def packed(memory: StructMemory) -> dict[str, Any]:
 
 
 def unpack(memory: StructMemory, state: dict[str, Any]) -> None:
-    """Restore the values that `packed` returned into a memory of equal sizes.
+    """Write the values that `packed` returned to a memory of equal sizes.
 
     Raises:
         ValueError: the pickle is damaged.

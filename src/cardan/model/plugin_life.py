@@ -27,7 +27,7 @@ _STANDS_IN = "cardan.step.plugin_life"  # this module registers itself when it i
 
 
 def register_life(life: PluginLife) -> None:
-    """Register the callbacks for events of plugin instances, in place of any previous ones."""
+    """Register the callbacks for events of plugin instances, in place of any earlier callbacks."""
     _lives[:] = [life]
 
 

@@ -125,7 +125,7 @@ def face_across(m: Model, h: Any, faces: int, start: int, end: int) -> int:
 
 @kernel
 def in_plane(h: Any, seed: int, face: int) -> bool:
-    """Whether a face is in the plane of the face `seed`. A face without area counts as in the plane."""
+    """Whether a face is in the plane of the face `seed`. A face without area counts as being in the plane."""
     a = (h.normal[seed, 0], h.normal[seed, 1], h.normal[seed, 2])
     b = (h.normal[face, 0], h.normal[face, 1], h.normal[face, 2])
     return dot3(b, b) == 0.0 or dot3(a, b) >= 1.0 - FLAT

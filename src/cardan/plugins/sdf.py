@@ -104,7 +104,7 @@ def shape_functions(m: MjModel) -> dict[int, Callable[..., Any]]:
 
 
 def attach_shape_data(m: MjModel) -> None:
-    """Attach the arrays that distance functions read: attributes, triangles, grids of meshes. Errors as `shape_of`."""
+    """Attach the arrays that distance functions read: attributes, triangles, grids. Errors are as in `shape_of`."""
     meshes = _meshes(m) if m.nplugin else {}
     shapes = {instance: shape_of(m, instance) for instance in meshes}
     for instance, shape in shapes.items():

@@ -72,7 +72,7 @@ def limit_row(d: Data, kind: int, i: int) -> int:
 
 @kernel
 def put_of_limit(m: Model, d: Data, i: int, kind: int, values: ConstArray1) -> None:
-    """Store, for sensor `i`, the element of `values` (nefc,) in its object's limit row; 0 if the limit is inactive."""
+    """Store the value of limit sensor `i`: its limit's element of `values` (nefc,), or 0 if the limit is inactive."""
     row = limit_row(d, kind, m.sensor_objid[i])
     put1(m, d, i, values[row] if row >= 0 else 0.0)
 

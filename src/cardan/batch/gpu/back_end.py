@@ -159,7 +159,7 @@ class GpuBackEnd(BackEnd):
         return self.gpu_programs[key]
 
     def program(self, name: str, i: int) -> GpuProgram:
-        """Return the program of a list of stages for a world (see `BackEnd.program`)."""
+        """Return the program that runs the list of stages `name` in world `i` (see `BackEnd.program`)."""
         m = self.models.model(i)
         key = name, id(m) if m is not self.models.base else None, hooks.version
         if key not in self._resolved or self.models.flexible:
