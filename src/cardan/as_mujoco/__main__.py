@@ -30,7 +30,7 @@ def _take_compat(arguments: list[str]) -> list[str]:
 
 
 def main() -> None:
-    """Run the program named on the command line, in the way `python` runs it."""
+    """Run the program named on the command line as `python` would run it."""
     arguments = _take_compat(sys.argv[1:])
     if not arguments or arguments[0] in ("-h", "--help") or (arguments[0] in ("-m", "-c") and len(arguments) < 2):
         print(USAGE, file=sys.stdout if arguments and arguments[0] in ("-h", "--help") else sys.stderr)

@@ -35,7 +35,7 @@ def camera_of(m: cardan.MjModel, text: str | None) -> int | str:
 
 
 class Photographer:
-    """Renderer of one kind of picture: ``color``, ``depth`` or ``segmentation``. It enlarges a too small buffer."""
+    """Renderer of one kind of picture: ``color``, ``depth`` or ``segmentation``. It enlarges the buffer if needed."""
 
     def __init__(self, m: cardan.MjModel, size: tuple[int, int], camera: str | None, kind: str) -> None:
         buffer = m.vis.global_

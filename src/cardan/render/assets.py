@@ -228,9 +228,9 @@ class Assets:
         return np.concatenate([own, flat]), np.where(sharp, len(own) + np.arange(len(face))[:, None], number)
 
     def _add_hull(self, model: MjModel, mesh: int) -> int:
-        """Add a mesh's convex hull as a shape; return its number. If there is no hull, return the number of the mesh.
+        """Add the shape of a mesh's convex hull and return the shape's number.
 
-        The mesh's shape must have been added last.
+        If there is no hull, return the number of the mesh's shape, which must have been added last.
         """
         adr = int(model.mesh_graphadr[mesh])
         if adr < 0:

@@ -78,7 +78,7 @@ def draw_figure(canvas: Canvas, viewport: MjrRect, fig: MjvFigure, fonts: Fonts)
 
 
 def pane_of(box: Box, fig: MjvFigure, fonts: Fonts, ranges: np.ndarray) -> Box:
-    """Return the rectangle of the axes: the part of `box` that labels and title leave free."""
+    """Return the rectangle of the axes: the part of `box` that is not needed for labels and title."""
     left, bottom, width, height = box
     line = fonts.height(False)
     margin = line // 2
@@ -124,7 +124,7 @@ def _draw_grid(canvas: Canvas, fig: MjvFigure, pane: Box, ranges: np.ndarray, fo
 
 
 def _draw_lines(canvas: Canvas, fig: MjvFigure, pane: Box, ranges: np.ndarray) -> None:
-    """Draw the lines, and a vertical line that marks the selection."""
+    """Draw the lines of a figure, and a vertical line at the selected position."""
     from PIL import Image, ImageDraw
 
     left, bottom, width, height = pane

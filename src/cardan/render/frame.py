@@ -75,7 +75,7 @@ class Last(Generic[T]):
 
 
 class Frame:
-    """A picture that is being drawn, with threads, and with memory that later pictures use again."""
+    """A picture that is being drawn, its threads, and its memory, which later pictures reuse."""
 
     def __init__(self, assets: Assets, threads: int = 1) -> None:
         self.assets = assets

@@ -139,9 +139,10 @@ def nearness(f: Frame, view: int, v: int) -> float:
 
 @kernel
 def edge_near(f: Frame, tri: int, k: int, x: int, y: int) -> tuple[float, float, float, float]:
-    """Return an edge function relative to a pixel's lower left corner, and its least value for samples inside.
+    """Return an edge function's value at a pixel's lower left corner, its steps, and its least value for inner samples.
 
-    The least value has a margin: when triangles are filled, samples are tested relative to another origin.
+    The steps are per pixel, to the right and upwards. The least value has a margin, because filling tests the samples
+    relative to another origin.
     """
     a, b = f.tri_edge[tri, 3 * k], f.tri_edge[tri, 3 * k + 1]
     least = -OUTSIDE * (abs(a) + abs(b))

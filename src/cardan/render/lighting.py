@@ -142,7 +142,8 @@ def add_light(f: Frame, geom: int, light: int, channel: int, color: float, at: i
 def put_colors(f: Frame, row: int, channel: int, table: int, count: int) -> None:
     """Copy the colours of `count` vertices, clamped to 1, from three rows of a table to `vert_color`.
 
-    The first row is `row`, the first column `channel` (section 2.14.6, "Clamping or masking").
+    `row` is the first of the rows, and `channel` is the first column of `vert_color` (section 2.14.6, "Clamping or
+    masking").
     """
     at = table * LIT_NUMBERS + row
     for k in range(count):

@@ -243,7 +243,7 @@ def mjr_label(
 
 @_typed
 def mjr_overlay(font: int, gridpos: int, viewport: MjrRect, overlay: str, overlay2: str, con: MjrContext) -> None:
-    """Write two columns of text on a dark pane in a corner or at an edge of a rectangle (mjtGridPos)."""
+    """Write two columns of text on a dark background, in a corner or at an edge of a rectangle (mjtGridPos)."""
     canvas = con.canvas()
     big, fonts = _is_big(font), con.fonts
     columns = [text for text in (overlay, overlay2) if text]

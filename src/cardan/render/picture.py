@@ -100,7 +100,7 @@ def fills_tile(f: Frame, view: int, tri: int, left: int, bottom: int) -> bool:
 
 @kernel
 def only_triangle(f: Frame, view: int, tile: int, left: int, bottom: int) -> int:
-    """Return the triangle that fills a tile alone; `NOTHING` if the tile is empty; `MIXED` in all other cases."""
+    """Return the only triangle of a tile if it fills the tile; `NOTHING` if the tile is empty; `MIXED` otherwise."""
     found = NOTHING
     for k in range(bin_begin(f, view, tile), bin_begin(f, view, tile + 1)):
         tri = f.bin_tri[k]

@@ -36,7 +36,7 @@ clause:
 
 
 class Renderer:
-    """Draws a model's states: colours, depths, or segments.
+    """Renderer of the states of a model, as colours, depths, or segments.
 
     The processor draws all pictures: no OpenGL, window or graphics card is needed. Any number of renderers may work at
     the same time, each in a thread of its own.

@@ -47,7 +47,10 @@ def line_of(weights: Weights, k0: float, k1: float, k2: float) -> tuple[float, f
 def color_run_of(
     f: Frame, tri: int, weights: Weights, layer: int, colors: Array2, target: int, run: int, count: int
 ) -> None:
-    """Interpolate the colours due to one light over a run of pixels; store them in `colors` from row `target` on."""
+    """Interpolate colours over a run of pixels; store them in `colors` from row `target` on.
+
+    Layer 0 contains the colours due to all lights without shadows; each other `layer` is a light with shadows.
+    """
     c = 4 * layer
     r0, g0, b0, o0 = color_of(f, f.tri_vert[tri, 0], c)
     r1, g1, b1, o1 = color_of(f, f.tri_vert[tri, 1], c)

@@ -72,9 +72,9 @@ def add_haze(f: Frame, view: int, y: int, left: int, run: int, count: int) -> No
     """Blend haze over the colours of a batch; `view`, `y`, `left`, `run` and `count` are those of `sky_run`.
 
     Haze is a band of two rings around the camera: it begins on the plane, is thickest where the sky meets the plane,
-    and ends at the horizon. The unit of length is the distance at which the sky meets the plane, and the unit of height
-    is the camera's height; h is the user's fraction. The three edges of the rings are then 1 - h², 1 and 1 + h away
-    from the camera, and 1 + h, 1 and 0 below it.
+    and ends at the horizon. The unit of length is the distance at which the sky meets the plane, the unit of height is
+    the camera's height, and h is `f.haze`. The edges of the rings are three circles: their radii are 1 - h², 1 and 1 +
+    h, and their depths below the camera are 1 + h, 1 and 0.
     """
     line = haze_line(f, view, y, left)
     radius, start, slope = single(line[0]), single(line[1]), single(line[2])

@@ -146,9 +146,9 @@ def decorate(d: Data, objtype: int, objid: int, kind: int, size: Vec3, pos: Vec3
 
 @kernel
 def name_it(d: Data, g: int, label: int, id: int) -> None:
-    """Set the label of geom `g` to the name of object `id`, if objects of the kind `label` (mjtLabel) are labelled.
+    """Label geom `g` with the name of object `id`, if objects of the kind `label` (mjtLabel) are labelled.
 
-    If `g` is -1, nothing happens.
+    If `g` is -1, do nothing.
     """
     if g >= 0 and d.work.scn_state[LABEL] == label:
         d.work.scn_label[g, 0] = label

@@ -222,7 +222,7 @@ def _hands(rgba: Vec4, first: bool, second: bool) -> Vec4:
 
 @stage
 def add_perturbation(m: Model, d: Data) -> int:
-    """Add a line with a sphere at its end for a translation of the selected body, and a box for a rotation."""
+    """Show the perturbation of the selected body: a line that ends in a sphere (translation), or a box (rotation)."""
     state, pose = d.work.scn_state, d.work.scn_pose
     body, first, second = state[SELECT], state[ACTIVE], state[ACTIVE2]
     if not 0 < body < m.nbody:

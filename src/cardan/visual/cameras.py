@@ -100,7 +100,7 @@ def _put_window(m: Model, d: Data, height: float) -> None:
 
 @kernel
 def _put_frustum(m: Model, d: Data, frustum: Vec4) -> None:
-    """Make both cameras perspective: set their frustums (center, half width, bottom, top at distance 1) and planes."""
+    """Make both cameras perspective with the given `frustum` (centre, half width, bottom, top) at distance 1."""
     _put_planes(m, d, frustum, m.vis.map.znear * m.stat.extent)
     d.work.scn_state[CAM_ORTHOGRAPHIC] = 0
 

@@ -20,7 +20,7 @@ FROM_START = (GEOM_ARROW, GEOM_ARROW1, GEOM_ARROW2, GEOM_LINE)
 
 
 def require_record(name: str, argument: str, value: Any, kind: type) -> None:
-    """Raise TypeError if an argument is not a structure of the class `kind`."""
+    """Raise TypeError if the argument `argument` of the function `name` is not a structure of class `kind`."""
     if not isinstance(value, kind):
         raise TypeError(f"{name}: {argument} must be an {kind.__name__}, not {type(value).__name__}")
 

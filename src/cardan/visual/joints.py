@@ -38,7 +38,7 @@ from cardan.visual.tendons import tendon_path
 LABEL_JOINT, LABEL_ACTUATOR = LABELS["JOINT"], LABELS["ACTUATOR"]
 VIS_ACTIVATION = VIS["ACTIVATION"]
 KNOB = 3.0
-"""Half size of the symbols of free and ball joints, relative to the width of a hinge's symbol."""
+"""Half size of the symbols of free and ball joints, relative to the width of the arrow that shows a hinge."""
 LARGER_JOINT, LARGER_SITE = 1.1, 1.05
 """Sizes of an actuator's symbol on a joint and on a site, relative to the size of the joint's symbol or of the site."""
 

@@ -1,6 +1,6 @@
-"""Base class of the structures of the abstract scene. A table defines a structure, with one row for each member.
+"""Base class of the structures of the abstract scene. A table with one row for each member defines a structure.
 
-The attributes of an object read and write one NumPy structure.
+Attributes of an object read and write the members of one NumPy structure.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Update of a scene: `mjv_updateScene` and its parts (spec: programming, visualization, "Scene update").
 
-A program of stages updates a scene: the rows of `PARTS` whose conditions the model and the options meet. All stages
-write into the memory of the scene (`cardan.visual.memory`). Kernels store only the kind and id of each label; the texts
-of labels are written at the end.
+The program that updates a scene consists of the stages in `PARTS` whose conditions are met by the model and the
+options. All stages write into the memory of the scene (`cardan.visual.memory`). Kernels store only the kind and id of
+each label; the texts of labels are written at the end.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ NAMED_COLOURS = (
 
 
 class MjvCamera(VisualRecord):
-    """The camera of a viewer: free, tracking a body, or a camera of the model."""
+    """An abstract camera: a free camera, a camera that tracks a body, or a camera of the model."""
 
     table = fields.CAMERA
 
@@ -187,9 +187,9 @@ def _arrays(model: MjModel | None, maxgeom: int) -> dict[str, np.ndarray]:
 def _face_room(model: MjModel, flex: int) -> int:
     """Return the largest number of faces of a flex that can be shown at once.
 
-    A surface has two faces for each element, and two for each edge of its border. A solid shows its shell or all
-    elements in one layer; the larger number of faces counts. A line shows no faces, but gets the same memory as a
-    solid, as in the reference.
+    A surface has two faces for each element, and two for each edge of its border. A solid shows either its shell or all
+    elements in one layer; the result is the larger number of faces. A line shows no faces, but gets the same memory as
+    a solid, as in the reference.
     """
     dim, elements, shell = (int(getattr(model, f"flex_{name}")[flex]) for name in ("dim", "elemnum", "shellnum"))
     if dim == 2:
