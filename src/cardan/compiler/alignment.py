@@ -2,7 +2,7 @@
 
 The inertia of an aligned body is diagonal in its degrees of freedom. Objects attached to the body keep their poses in
 the world; the configuration of the joint becomes the pose of the inertial frame. As in the reference, the coordinates
-of flex vertices, skins, keyframes and constraint anchors are not transformed: they now refer to the new frame.
+of flex vertices, skins, keyframes and constraint anchors are not transformed. Their numbers now refer to the new frame.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _PLACED = ("geom", "site", "cam")
 
 
 def align_free_bodies(build: Build) -> None:
-    """Move the frame of each body that is to be aligned (`_is_aligned`) into the body's inertial frame."""
+    """Move the frame of each body for which `_is_aligned` is true into the body's inertial frame."""
     aligned = [body for body in build.bodies[1:] if _is_aligned(build, body)]
     if not aligned:
         return

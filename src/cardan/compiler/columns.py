@@ -1,4 +1,4 @@
-"""Columns: the values of one attribute for many elements, and how they are stored in a field of the model.
+"""Columns: the values of one attribute for many elements, and the conversion of columns to fields of the model.
 
 Most elements specify few attributes and share a default class with others. An attribute that no element specifies has
 a single value, or one per default class, so that its column is cheap to build.
@@ -82,7 +82,7 @@ def _packer(code: str, count: int) -> Struct:
 
 
 Table = dict[str, tuple[str, Mapping[str, int] | None]]
-"""Map from each field to the attribute that it is copied from, with the numbers of the attribute's keywords or None."""
+"""Map from each field to an attribute, whose values it holds, and the numbers of the attribute's keywords or None."""
 
 
 def table(prefix: str, *same: str, **others: str | tuple[str, Mapping[str, int]]) -> Table:
@@ -99,11 +99,11 @@ def table(prefix: str, *same: str, **others: str | tuple[str, Mapping[str, int]]
 
 
 class Resolved:
-    """Attribute values of several elements: explicit values, else those of the default class, else MJCF's defaults.
+    """Attribute values of several elements: explicit values, values of the default class, or MJCF's defaults.
 
-    Actuators are not converted to the general form. While this object is used, the elements must not be changed.
-    ``given`` holds the elements' explicit attributes. ``bases`` holds the values of attributes that are not explicit,
-    by default those of `bases_of`.
+    Attributes of actuators are not converted to the general form. While this object is used, the elements must not be
+    changed. ``given`` holds the elements' explicit attributes. ``bases`` holds the values of all other attributes; the
+    default is the result of `bases_of`.
     """
 
     __slots__ = ("_bases", "_distinct", "_explicit", "_partial", "elements", "given")

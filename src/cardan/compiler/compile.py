@@ -125,7 +125,7 @@ def _compiled(tree: ModelTree) -> MjModel:
 
 
 def _stages_of_step(m: MjModel) -> list[Callable[..., Any]]:
-    """Return the stages of a simulation step of a model, which its user will probably run next."""
+    """Return the stages of a simulation step of a model. The caller will probably run them next."""
     from cardan.step.pipeline import STEP
     from cardan.step.programs import functions_ahead
 

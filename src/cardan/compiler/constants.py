@@ -58,8 +58,8 @@ def _set_weights(m: MjModel, memory: StructMemory) -> None:
 
     Fields: ``body_subtreemass``, ``dof_M0``, ``dof_invweight0``, ``body_invweight0``, ``tendon_length0``,
     ``tendon_invweight0``, ``actuator_length0``, ``actuator_acc0``, ``cam_*0``, ``light_*0``. The inverse weight of a
-    dof is its diagonal entry of M^-1. For a free or ball joint, it is averaged over the translations and over the
-    rotations. A body has a mean translational and a mean rotational inverse weight at its centre of mass.
+    dof is the dof's diagonal entry of M^-1. In free and ball joints, it is replaced by the mean over the translations
+    or over the rotations. A body has a mean translational and a mean rotational inverse weight at its centre of mass.
 
     Raises:
         FatalError: a moving body has no mass.
@@ -113,7 +113,7 @@ _PROGRAMS: dict[tuple[Any, ...], Program] = {}
 def set_const(m: MjModel, d: MjData | Scratch) -> None:
     """Recompute all constants of the model that depend on ``qpos0``, in place, after a change of the model.
 
-    ``d`` is used as scratch; afterwards its ``qpos`` and derived fields are those of ``qpos0``.
+    ``d`` is used as scratch memory: its ``qpos`` becomes ``qpos0``, and its derived fields are recomputed.
     """
     d.qpos[:] = m.qpos0
     run_position_stages(m, d)
@@ -131,7 +131,7 @@ def set_const(m: MjModel, d: MjData | Scratch) -> None:
 
 
 def complete_constants(build: Build, m: MjModel) -> None:
-    """Compute the constants of a newly compiled model, and then the values that depend on them, such as damping.
+    """Compute the constants of a newly compiled model, and then values that depend on the constants, such as damping.
 
     Raises:
         MjcfError: a length range cannot be found.
@@ -151,7 +151,7 @@ def complete_constants(build: Build, m: MjModel) -> None:
 
 
 def _data(m: MjModel) -> MjData | Scratch:
-    """Return data for the stages: a full MjData only if plugins may read it or flexes need arrays that grow.
+    """Return the data for running stages: a full MjData if plugins or flexes need it, else a `Scratch`.
 
     The function creates the plugin instances in both cases, because a plugin may reject the model.
 

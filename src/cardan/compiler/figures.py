@@ -95,7 +95,7 @@ def _need_hulls_in_pairs(build: Build, geoms: Resolved, words: list[str]) -> Non
 
 
 def _fused(frames: tuple[Element, ...]) -> tuple[Element, ...]:
-    """Return the enclosing frames up to and including the innermost fused body; without such a body, no frames.
+    """Return the enclosing frames up to and including the innermost fused body, or no frames if no body is fused.
 
     A static body that is fused with its parent is treated as a frame (see `cardan.compiler.reductions`). As in the
     reference, a geom with a mesh is first placed in the fused body and then moved to the parent. This order determines

@@ -1,4 +1,4 @@
-"""Files of assets: where they are looked up, and the paths that the model stores (spec: modeling, "compiler").
+"""Files of assets: lookup of files, and the paths that the model stores (spec: modeling, "compiler").
 
 A file is looked up in the user's ``assets`` by the last part of its name. If it is not there, it is looked up in the
 folder that ``compiler`` specifies for its kind, relative to the main file. A file that is named in an included document

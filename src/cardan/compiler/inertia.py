@@ -150,7 +150,7 @@ def _shifted(part: Part, centre: Vec3) -> tuple[float, ...]:
 
 
 def fuse_inertia(build: Build, body: Body, whole: dict[Element, Body]) -> None:
-    """Set the inertia of ``body`` including the bodies fused with it.
+    """Set the inertia of ``body``, which includes the inertias of the bodies that are fused with it.
 
     ``whole`` maps elements to bodies of the unreduced model, whose inertias are set.
     """

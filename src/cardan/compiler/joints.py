@@ -69,7 +69,7 @@ def add_joints(build: Build) -> None:
 def _joint_columns(
     build: Build, found: Attached, joints: Resolved, words: list[str]
 ) -> tuple[dict[str, list[Any]], tuple[list[Vec3], list[Vec3]]]:
-    """Return the columns of joints (without addresses and bodies), and the joints' positions and axes in the bodies."""
+    """Return the columns of joints (without addresses and bodies), and joint positions and axes in body frames."""
     pos, axis = _places(build, found, joints, words)
     limited = _limits(build, joints, words)
     for element, pair in zip(joints.elements, joints["springdamper"], strict=True):

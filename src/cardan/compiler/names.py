@@ -87,7 +87,7 @@ def find_places(m: Model, s: Any, first: int, _unused: int) -> int:
 
 @kernel
 def _hash(m: Model, at: int, size: int) -> Any:
-    """Return the slot of the name that begins at an address (its hash modulo `size`), and the address of its end.
+    """Return the slot (hash modulo `size`) of the name that begins at address `at`, and the address of the name's end.
 
     The 64 bits of the hash are kept in two halves, so that no number exceeds the range of signed integers.
     """

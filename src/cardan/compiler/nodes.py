@@ -145,7 +145,7 @@ class Attached(NamedTuple):
     counts: list[tuple[Body, int]]  # bodies that have such objects, with the number of objects
 
     def repeated(self, column: list[Any]) -> list[Any]:
-        """Convert a column with one value for each element to a column with one value for each object."""
+        """Convert a column with one value per element (objects may share one) to a column with one value per object."""
         if self.which is None:
             return column
         return column * len(self.which) if len(column) == 1 else [*map(column.__getitem__, self.which)]

@@ -65,7 +65,7 @@ def element_poses(
 
 
 def frame_tolerance(build: Build) -> float:
-    """Return the difference below which two frames count as equal; 0 in MuJoCo 3.1, where they must be identical."""
+    """Return the difference below which two frames count as equal. In MuJoCo 3.1 it is 0: frames must be identical."""
     return 1e-6 if build.tree.compat == "4.0" else 0.0
 
 

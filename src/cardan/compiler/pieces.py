@@ -176,7 +176,7 @@ def with_pieces(build: Build, found: Attached) -> tuple[Attached, list[int]]:
 
 
 def _piece_geoms(build: Build, element: Element, name: str | None, paired: set[str]) -> list[Element]:
-    """Return the elements of a geom's pieces, if it has any. ``name`` is the geom's name."""
+    """Return the elements of a geom's pieces, if it has any. ``name`` is the geom's name if it is in ``paired``."""
     values = element.resolved()
     names = build.pieces.get(values["mesh"] or "")
     if names is None or not _collides(values, name, paired):

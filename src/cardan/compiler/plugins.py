@@ -146,7 +146,7 @@ def _enter(build: Build, element: Element, plugin: Plugin) -> Instance:
 
 
 def _activations(actuator: Element) -> int:
-    """Return the number of activations of an actuator's plugin; 0 if the plugin or the instance is not known."""
+    """Return the number of activation variables of an actuator's plugin; 0 if the plugin or instance is not known."""
     name = actuator["instance"]
     source = actuator.tree.find("plugin", name) if name else actuator
     holder = source.parent if source is not None and name else source

@@ -1,9 +1,9 @@
 """Projected Gauss-Seidel and no-slip solvers (spec: computation, algorithms, PGS; modelling, solver settings).
 
-PGS sweeps over the rows of the dual problem (see `dual`), and sets the force of each row to its best admissible value
-while all others are fixed. The rows of an elliptic contact form one block. First, all forces of the block are scaled
-along the ray from the tip of the cone. Then its friction forces are optimised in the ellipsoid that the normal force
-allows.
+PGS sweeps over the rows of the dual problem (see `dual`). Each row's force is set to its best admissible value for the
+current forces of the other rows. The rows of an elliptic contact form one block. First, all forces of the block are
+scaled along the ray from the tip of the cone. Then the block's friction forces are optimised in the ellipsoid that the
+normal force allows.
 
 The no-slip solver is a modified PGS that suppresses slip. It runs after the main solver, and updates only friction
 forces: friction loss, and the friction of contacts at a fixed normal force. For a pyramidal contact it updates opposite
@@ -92,7 +92,7 @@ def minimize_in_ellipsoid(a: Array1, b: Array1, scale: Array1, radius: float, n:
 
 @kernel
 def minimize_in_ellipse(a: Array1, b: Array1, scale: Array1, radius: float, x: Array1) -> None:
-    """Solve the problem of `minimize_in_ellipsoid` in two dimensions, without factorisations."""
+    """Solve the problem of `minimize_in_ellipsoid` in two dimensions, where no factorisation is needed."""
     s0, s1 = scale[0], scale[1]
     p00, p01, p11 = a[0] * s0 * s0, a[1] * s0 * s1, a[3] * s1 * s1
     q0, q1 = b[0] * s0, b[1] * s1

@@ -183,7 +183,7 @@ def row_kind(d: Data, r: int) -> int:
 
 @kernel
 def order_runs(d: Data, count: int) -> None:
-    """Split the rows into runs of one kind and island, sorted by island. Each elliptic contact is a run of its own."""
+    """Split the rows into runs of one kind and island, and sort the runs by island. An elliptic contact is one run."""
     nrun, stop, last = 0, 0, -1
     for r in range(d.nefc):
         if r < stop:

@@ -53,7 +53,7 @@ def line_search(m: Model, d: Data, island: int, scale: float, first: float) -> t
 def bracketed_newton(
     m: Model, d: Data, island: int, linear: float, curvature: float, tolerance: float, first: float
 ) -> tuple[float, float, int]:
-    """Find the step at which the slope of the cost along the ray is 0. Results as for `line_search`.
+    """Find the step at which the slope of the cost along the ray is 0. The results are those of `line_search`.
 
     `first` is the first trial step. `island`, `linear` and `curvature` are the arguments of `evaluate_ray`. The first
     evaluation is not counted as an iteration, because it only provides the start of Newton's method.
@@ -179,7 +179,7 @@ def evaluate_ray(d: Data, island: int, linear: float, curvature: float, step: fl
 
 @kernel
 def cone_ray(d: Data, con: int, step: float) -> Vec2:
-    """Compute the first and second derivative along the ray, at `step`, of the cost of elliptic contact `con`."""
+    """Compute the first and second derivatives, along the ray at `step`, of the cost of elliptic contact `con`."""
     ray = d.work.cone_ray
     mu = d.contact.mu[con]
     normal = ray[con, RAY_N0] + step * ray[con, RAY_N1]

@@ -31,9 +31,9 @@ DONE = 1 << 60
 
 @kernel
 def order_trees(m: Model, d: Data, island: int) -> int:
-    """Order the dofs of an island that is solved with sparse matrices; return OK or a request to enlarge memory.
+    """Reorder the dofs of an island that is solved with sparse matrices; return OK or a request to enlarge memory.
 
-    Models with a dense Jacobian are small, and keep the order by number.
+    Models with a dense Jacobian are small; their dofs keep the order by number.
     """
     if not is_sparse(m):
         return OK
@@ -186,7 +186,7 @@ def absorb(d: Data, a: int, chosen: int, words: int) -> None:
 
 @kernel
 def set_key(d: Data, a: int, count: int, words: int) -> None:
-    """Set the sort key of tree `a`: the key is smallest for the tree with the fewest links, then the highest index."""
+    """Set the sort key of tree `a`. The key increases with the number of links, then decreases with the index."""
     links = 0
     for w in range(words):
         links += number_of_bits(int(d.work.L_col[a * words + w]))

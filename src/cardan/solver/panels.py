@@ -138,7 +138,7 @@ def add_outer(d: Data, adr: int, count: int, weight: Array1) -> None:
 
 @kernel
 def reduce_panel(d: Data, first: int, last: int) -> None:
-    """Subtract the contributions of all rows below that have entries in the panel's columns, two rows at a time."""
+    """Subtract the contributions of the rows below the panel that have entries in its columns, two rows at a time."""
     t = int(d.work.LT_adr[last]) + 1
     end = t - 1 + int(d.work.LT_nnz[last])
     while t < end:

@@ -10,11 +10,11 @@ depend on how a solver chooses its search directions.
 
 An island is *stiff* if a constraint force can hardly accelerate the bodies of one of its rows. An example is a contact
 of a body that turns about its centre of mass, if the contact force passes through this point. Such rows have the
-largest possible weight, and forces of 1e16 N. Their cost of 1e18 is constant up to rounding. Differences of costs
-therefore contain no information about the other rows of the island. J' efc_force is a difference of such forces. Its
-rounding error is as large as the forces that move the bodies. The Newton direction and the acceleration remain
-accurate. In stiff islands they therefore determine the gain of a step, its rounding error, and the constraint force
-M qacc - qfrc_smooth at the minimum.
+largest possible weight, forces of 1e16 N, and a cost of 1e18 that is constant up to rounding. Differences of costs
+therefore contain no information about the other rows of the island. J' efc_force is a difference of such large forces:
+the rounding error of J' efc_force is as large as the forces that move the bodies. The Newton direction and the
+acceleration remain accurate. In stiff islands, the gain of a step, its rounding error, and the constraint force
+M qacc - qfrc_smooth at the minimum are therefore computed from these two.
 """
 
 from __future__ import annotations

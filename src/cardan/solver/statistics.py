@@ -2,7 +2,7 @@
 
 Each *slot* has `mjNSOLVER` entries, one per iteration. If several islands share a slot, entry k combines iteration k of
 all these islands. An island that converged earlier contributes its final gradient and active rows to the later
-entries. Islands beyond the last slot have no statistics.
+entries. If there are more islands than slots, the remaining islands have no statistics.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def open_slot(d: Data, slot: int) -> None:
 
 @kernel
 def entry_of(d: Data, k: int) -> int:
-    """Return the index in ``d.solver`` of iteration `k` of the open slot, or -1 if this iteration is not stored."""
+    """Return the index in ``d.solver`` for iteration `k` of the open slot, or -1 if this iteration is not stored."""
     if k >= NSOLVER or d.work.statistics_slot >= NISLAND:
         return -1
     i = int(d.work.statistics_slot * NSOLVER + k)

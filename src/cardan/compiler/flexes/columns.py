@@ -69,7 +69,7 @@ class _Sides:
 
 
 def _layers(sides: _Sides, nelem: int) -> np.ndarray:
-    """Return each element's layer: 0 at the shell, 1 next to layer 0, and so on; nelem + 1 if no path leads to it."""
+    """Return each element's layer: 0 at the shell, 1 next to layer 0, and so on; nelem + 1 if not connected."""
     layer = np.full(nelem, -1, np.int32)
     first = sides.shared()
     one, two = sides.elem[first], sides.elem[first + 1]

@@ -1,9 +1,9 @@
 """Convex pieces of a mesh, from the library CoACD (the extra ``cardan[decompose]``) or from the cache.
 
 Pieces are cached by content: the key depends on vertices, faces and parameters, but not on the file's path. They are
-stored in the user's cache folder, like compiled kernels (`cardan.jit.cache.store`), and pruned with them. If all pieces
-of a model are in the cache, the library is not needed. If several processes need the same pieces, one process computes
-them while the others wait.
+stored and pruned like compiled kernels, in the user's cache folder (`cardan.jit.cache.store`). If all pieces of a model
+are in the cache, the library is not needed. If several processes need the same pieces, one process computes the pieces
+while the others wait.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Convex hulls of meshes and the graph of their edges that collision detection walks.
 
 The graph is ``numvert, numface, vert_edgeadr[numvert], vert_globalid[numvert], edge_localid[numvert + 3 numface],
-face_globalid[3 numface]``. For each hull vertex, it contains its index in the mesh, and its neighbours in the order of
-the faces around it, terminated by -1. The order is Qhull's (`cardan.compiler.meshes.qhull`).
+face_globalid[3 numface]``. For each hull vertex, the graph contains the vertex's index in the mesh and the vertex's
+neighbours, terminated by -1. The neighbours are in Qhull's order of the faces around the vertex (see `qhull`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Meshes of signed-distance shapes: the zero level of their distance, sampled on a grid (spec: modeling, "mesh").
+"""Meshes of signed-distance shapes: the surface where the distance is 0, from samples on a grid (spec: modeling).
 
 Triangles are found by marching cubes: the corners of a cube that are inside determine which of its edges are crossed. A
 table specifies how the crossings are joined to triangles. The table, the order of the vertices and the order of the

@@ -3,7 +3,7 @@
 Collision detection walks the graph of a hull from its first vertex, and a mesh that lies on a plane has contacts at the
 first neighbours of its lowest vertex. The order of vertices and neighbours therefore determines the contacts. If facets
 were merged, `scipy.spatial` does not provide the order of the facets around a vertex: neighbours are in another order
-in 79 of 184 hulls. Importing it also takes 0.27 s of processor time.
+in 79 of 184 hulls. Importing `scipy.spatial` also takes 0.27 s of processor time.
 
 Qhull adds points one by one. The new facets, a cone from the new point, are appended to its list of facets. The
 vertices of these facets are appended in the same order to its list of vertices. If all facets are triangles, both
@@ -11,7 +11,7 @@ orders therefore follow from the list of facets. Flat faces with more corners ar
 at the end, which disturbs both orders.
 
 Qhull's library (package ``cmeel-qhull``, not on Windows) is called directly: importing SciPy would take longer than
-most hulls. The library prints facets (option ``Fv``) and a summary (``s``), which contains whether facets were merged.
+most hulls. The library prints facets (option ``Fv``) and a summary (``s``), which states whether facets were merged.
 If so, it also prints each vertex with the facets around it, and its lists of vertices and facets. Decimal numbers are
 not requested, since printing them takes longer than the hull. The outer side of a facet is the side away from the
 middle of the hull; if the facet is nearly a line, Qhull's plane is used. If the library is not installed, SciPy runs
@@ -265,7 +265,7 @@ def _vertex_order(found: Any, facet: np.ndarray, plane: np.ndarray) -> np.ndarra
 
 
 def _last_cones(facet: np.ndarray) -> np.ndarray:
-    """Return the hull's vertices sorted by the last cone that contains them, then by their position in that cone.
+    """Return the hull's vertices, sorted by the last cone that contains the vertex, then by its position in this cone.
 
     A *cone* is the run of consecutive facets that Qhull added with one point, its apex. The apex is the first vertex of
     each of these facets.
@@ -294,7 +294,7 @@ def facets_in(text: bytes) -> np.ndarray | None:
 
 
 def order_in(lists: bytes, vertices: bytes, facet: np.ndarray) -> tuple[np.ndarray, Around | None] | None:
-    """Parse the order of the vertices, and the facets around them, of a hull whose triangles are known.
+    """Parse the order of a hull's vertices and the facets around each vertex. The hull's triangles are known.
 
     Args:
         lists: text with the names of all facets and of all vertices, each list after its title.

@@ -66,8 +66,8 @@ class SingleMesh(Mesh):
     def solid(self) -> MassProperties:
         """Mass properties of the mesh as a solid. First access moves the vertices into the mesh's frame.
 
-        If the volume is zero, so are mass and inertia, and the frame is that of the surface. With exactmeshinertia, a
-        mesh that is turned inside out (negative volume) is treated as if this setting were off.
+        If the volume is zero, mass and inertia are also zero, and the frame is the inertial frame of the surface. A
+        mesh that is turned inside out (negative volume) is treated as if exactmeshinertia were off.
         """
         parts, self._first_surface = self._first_surface, None
         if parts is None or parts.vertex is not self.vertex:  # `parts` has the vertices as they were read

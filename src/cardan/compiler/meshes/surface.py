@@ -1,6 +1,6 @@
 """The surface of a mesh, in memory that kernels can read: triangles, sums over triangles, moves of vertices.
 
-The mass properties are those of pyramids whose bases are the triangles (O'Rourke, Computational Geometry in C, section
+Mass properties are computed from pyramids whose bases are the triangles (O'Rourke, Computational Geometry in C, section
 1.3.8; Blow and Binstock, "How to find the inertia tensor of a 3D solid body", 2004). Vertices are in single precision,
 and so are the centres and products below, as in the reference. Sums run over the triangles one after the other, since
 the principal axes of round meshes depend on the last bit.
@@ -194,7 +194,7 @@ def sum_centres(s: Any, _same: Any, _unused: int, _neither: int) -> int:
 @native_over("Surface", "Surface")
 @exact
 def find_pyramids(s: Any, _same: Any, signed: int, _unused: int) -> int:
-    """Compute the weight of each triangle: the volume of the pyramid from the apex to the triangle. Return 0."""
+    """Set the weight of each triangle to the volume of the pyramid from the apex to the triangle. Return 0."""
     for i in range(len(s.face)):
         height = (s.centre[i, 0] - s.apex[0]) * s.normal[i, 0]
         height += (s.centre[i, 1] - s.apex[1]) * s.normal[i, 1]
