@@ -119,7 +119,7 @@ def _area(p: Any, start: int, size: int) -> Any:
 
 @kernel
 def _is_crossed(p: Any, a: int, b: int, point: int) -> bool:
-    """Whether a ray from `point` in the direction of x crosses the side between corners `a` and `b`."""
+    """Whether a ray from corner `point` in the +x direction crosses the side between corners `a` and `b`."""
     (ax, ay), (bx, by), (x, y) = _corner(p, a), _corner(p, b), _corner(p, point)
     if (ay > y) == (by > y):
         return False
@@ -128,7 +128,7 @@ def _is_crossed(p: Any, a: int, b: int, point: int) -> bool:
 
 @kernel
 def _is_ear(p: Any, start: int, count: int, at: int, area: float) -> bool:
-    """Whether the corner after position `at` of the remaining polygon is an ear."""
+    """Whether the corner after position `at` of the remaining polygon is an ear. `area` is the signed area."""
     a, b, c = start + p.left[at], start + p.left[(at + 1) % count], start + p.left[(at + 2) % count]
     if not _turn(p, a, b, c) * area >= 0.0:
         return False

@@ -63,8 +63,8 @@ def give_plugin(plugin: Element, name: str, bodies: Sequence[Element], elements:
 def give_flex_plugin(macro: Element, bodies: Sequence[Element], elem: np.ndarray) -> None:
     """Assign a flexcomp's plugin, if it has one, to ``bodies``. ``elem`` has the vertices of the flex's elements.
 
-    The settings ``face`` and ``edge`` of the instance are the vertices and the edges of the elements. Edges are padded
-    with zeros to the length that they have in the reference. Raises MjcfError if there are no bodies, or if the plugin
+    The settings ``face`` and ``edge`` of the instance are the vertices and the edges of the elements. ``edge`` is
+    padded with zeros to its length in the reference. Raises MjcfError if there are no bodies, or if the plugin
     or its instance is unknown.
     """
     plugin = plugin_of(macro)

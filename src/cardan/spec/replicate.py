@@ -32,7 +32,7 @@ _MOST_ELEMENTS = 500_000
 
 
 def expand(macro: Element) -> None:
-    """Replace one macro without inner macros by its copies, and copy the elements that refer to its content."""
+    """Replace one macro (without inner macros) by copies of its content. Copy elements that refer to the content."""
     parent = macro.parent
     assert parent is not None
     values = macro.resolved()
@@ -59,7 +59,7 @@ def copy_relations(tree: ModelTree, names: Named, renames: list[Rename], keep: b
 
     Args:
         tree: the tree.
-        names: kinds and names of the copied elements. The function adds the elements that it copies itself.
+        names: kinds and names of the copied elements. The function adds the relations that it copies.
         renames: functions from the name of an element to the name of its copy.
         keep: whether the originals remain in the tree.
     """

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 PARALLEL = 1e-14  # square of the sine between pieces that count as parallel
 ALONG_X = (0.7071067811865476, 0.0, 0.7071067811865476, 0.0)  # takes the z axis to the x axis
 
-# coordinates of a curve by the word that the user writes: functions of the share along the curve and its three sizes
+# coordinates of a curve by keyword: functions of the fraction along the curve (0 to 1) and of its three sizes
 _CURVES: dict[str, Callable[[float, Vec3], float]] = {
     "s": lambda s, size: size[0] * s,
     "cos(s)": lambda s, size: size[1] * cos(pi * size[2] * s),

@@ -24,7 +24,7 @@ MOST_VERTICES = 200_000
 
 Face = tuple[int, int, int]
 
-# coefficients of the cubics from 0 to 1 for which one of these is 1: the values at 0 and 1, the slopes there
+# coefficients of the Hermite cubics on [0, 1]: of the values at 0 and 1 and the slopes at 0 and 1, one is 1, others 0
 _CUBICS = ((1.0, 0.0, -3.0, 2.0), (0.0, 0.0, 3.0, -2.0), (0.0, 1.0, -2.0, 1.0), (0.0, 0.0, -1.0, 1.0))
 _MONOMIALS = tuple((i, j) for i in range(4) for j in range(4))
 _REACH = 4  # points of a line on which a cubic between two of them depends

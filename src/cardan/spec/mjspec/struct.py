@@ -126,7 +126,7 @@ class Struct:
         return self.element.add(tag) if found is None and make else found
 
     def read(self, row: Attribute, part: str | None = None) -> Any:
-        """Return the resolved value of an attribute in the tree's form. ``part`` is as for `write`."""
+        """Return the resolved value of an attribute in the tree's form. ``part`` is as in `write`."""
         holder = self.element if part is None else self.part(part)
         if holder is None:
             return row.default

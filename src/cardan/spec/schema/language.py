@@ -57,7 +57,7 @@ SCHEMA = element(
 
 
 def entry_element(entry: str) -> ElementRow:
-    """Return the row in ``<default>`` for the defaults of all elements with this ``entry``."""
+    """Return the row of the ``<default>`` entry with the tag ``entry``."""
     return DEFAULT.children[entry]
 
 

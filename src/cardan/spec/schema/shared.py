@@ -61,7 +61,7 @@ def solver(suffix: str, meaning: str) -> tuple[Attribute, Attribute]:
 def passive(of: str, **limit: Any) -> tuple[Attribute, ...]:
     """Return the attributes of a joint or tendon for limits, friction loss, stiffness, damping and actuator forces.
 
-    ``of`` is ``joint`` or ``tendon``. ``limit`` has options of the row for the range of the actuator force.
+    ``of`` is ``joint`` or ``tendon``. ``limit`` has further arguments for the row ``actuatorfrcrange``.
     """
     return (
         keyword("limited", TRISTATE, "auto", f"whether the {of} has limits; auto: when a range is given"),
