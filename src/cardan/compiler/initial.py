@@ -292,7 +292,7 @@ def _place_views(m: Model, s: Any) -> None:
 
 @kernel
 def _free_sliding(m: Model, s: Any) -> bool:
-    """Set the inverse weights of bodies that only slide. Return False if one of them has no mass."""
+    """Set the inverse weights of bodies that only slide. Return False if one of these bodies has no mass."""
     for body in range(1, m.nbody):
         if m.body_simple[body] == ONLY_SLIDES:
             if m.body_mass[body] == 0.0:

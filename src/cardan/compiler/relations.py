@@ -155,7 +155,8 @@ def set_equality_data(m: MjModel, d: MjData | Scratch) -> None:
     """Set the data of equality constraints that depends on the initial configuration.
 
     For a connect constraint, the anchor in the second body is computed from the anchor in the first body. For a weld
-    constraint, the anchor in the first body and the relative pose are computed, unless the user gave the pose.
+    constraint with a given relative pose, the quaternion is normalised. Without this pose, the anchor in the first body
+    and the relative pose are computed.
     """
     for i, kind in enumerate(m.eq_type.tolist()):
         if kind not in (EQ_CONNECT, EQ_WELD) or m.eq_objtype[i] == OBJ_SITE:

@@ -188,7 +188,7 @@ def _numbers(content: bytes, at: int, dtype: str, count: int) -> tuple[np.ndarra
 
 
 def _check(element: Element, skin: Skin) -> None:
-    """Check that a skin has vertices, faces and bones, and that every number in it is valid."""
+    """Check that a skin has vertices, faces and bones, and that all numbers in the skin are valid."""
     if not (len(skin.vert) and len(skin.face) and skin.bones):
         raise element.error("a skin needs vertices, faces and bones", "file" if element["file"] else "vertex")
     if len(skin.texcoord) not in (0, len(skin.vert)):

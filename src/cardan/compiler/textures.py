@@ -30,9 +30,10 @@ MOST = 2147483647
 def random_numbers(count: int, seed: int) -> np.ndarray:
     """Return the first ``count`` numbers of the function `rand` of GNU's C library: 0 to `MOST`, (count,) uint32.
 
-    Each number is the sum, modulo 2^32, of the numbers 3 and 31 places before it; its lowest bit is dropped. The first
-    31 come from the generator of Park and Miller (1988), "Random number generators: good ones are hard to find". The
-    sequence is divided into runs of equal length, and each array operation advances all runs.
+    In the underlying sequence, each term is the sum, modulo 2^32, of the terms 3 and 31 places before it. A result is a
+    term without its lowest bit. The first 31 terms come from the generator of Park and Miller (1988), "Random number
+    generators: good ones are hard to find". The sequence is divided into runs of equal length, and each array operation
+    advances all runs.
     """
     first = [seed]
     while len(first) < ORDER:

@@ -60,7 +60,7 @@ def bracketed_newton(
 
     If the root is bracketed and a Newton step is longer than half the step before the previous one, a bisection
     replaces it (Press et al., Numerical Recipes, section 9.4). The bracket thus shrinks at least linearly. The
-    iteration ends if the slope is at most `tolerance`, or if the step is accurate to rounding error.
+    iteration ends if the absolute slope is at most `tolerance`, or if the step is accurate to rounding error.
     """
     low, high = 0.0, -1.0
     step = first

@@ -99,7 +99,7 @@ def marching_cubes(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _edge_key(cells: np.ndarray, edge: int, shape: tuple[int, ...]) -> np.ndarray:
     """Return a key for one edge of each cube. All cubes that share an edge get the same key for it.
 
-    Keys are ordered by the edge's upper end (z first, then y, then x), then by its axis.
+    Keys are ordered by the edge's upper end (z first, then y, then x), then by the edge's axis.
     """
     start, end = _EDGES[edge]
     x, y, z = (cells + _CORNERS[end]).T
