@@ -28,7 +28,7 @@ def _show_warning(message: Warning | str, *args: Any, **named: Any) -> None:
 
 @contextmanager
 def friendly_messages() -> Iterator[None]:
-    """Make errors of input, files and memory in this context end the program with a message, without a traceback.
+    """Context in which errors of input, files and memory end the program with a message, without a traceback.
 
     Warnings are printed on one line each.
     """

@@ -26,8 +26,8 @@ from cardan.render.tiles import TILE, TILE_WIDTH
 from cardan.render.vertices import texture_unit
 
 Weights = tuple[float, float, float, float, float, float]
-"""Weights of a triangle's corners (3) at the first pixel of a run, for values divided by w, and their steps per
-pixel."""
+"""Weights of a triangle's three corners at the first pixel of a run, then the steps of the weights per pixel. They
+apply to values divided by w."""
 FARTHEST = single(1e6)
 """Largest texture coordinate."""
 SMALL = single(1e-30)

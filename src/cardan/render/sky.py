@@ -32,7 +32,7 @@ def ray_of(f: Frame, view: int, px: float, py: float) -> tuple[float, float, flo
 
 @kernel
 def haze_line(f: Frame, view: int, y: int, left: int) -> HazeLine:
-    """Compute the coefficients of the haze in row `y` of view `view`; pixels are counted from `left`."""
+    """Compute the coefficients of haze (`HazeLine`) in row `y` of view `view`; pixels are counted from `left`."""
     geom = f.haze_geom
     height, drop, fall, square, double, step = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     first = ray_of(f, view, left + 0.5, y + 0.5)

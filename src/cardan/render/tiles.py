@@ -81,7 +81,7 @@ def clear_bins(a: Assets, f: Frame, views: int, unused: int) -> int:
 
 @picture_stage
 def place_bins(a: Assets, f: Frame, views: int, unused: int) -> int:
-    """Compute the address of each tile's first triangle from the numbers of triangles; return the total number."""
+    """Convert the numbers of triangles in `bin_start` to addresses of first triangles; return the total number."""
     total = 0
     for view in range(views):
         first = f.view_binadr[view]
@@ -94,7 +94,7 @@ def place_bins(a: Assets, f: Frame, views: int, unused: int) -> int:
 
 @kernel
 def fill_bins(f: Frame, view: int, share: int) -> None:
-    """List a share's triangles of each tile of a view, in the order of instances.
+    """List, for each tile of a view, the triangles of the instances in a share, in the order of instances.
 
     Afterwards, the view's entries in `bin_start` are the addresses of the first triangle for each tile and share.
     """
@@ -111,7 +111,7 @@ def fill_bins(f: Frame, view: int, share: int) -> None:
 
 @picture_stage
 def fill_all(a: Assets, f: Frame, views: int, unused: int) -> int:
-    """List the triangles of each tile of the first `views` views; return 0."""
+    """List, for each tile of the first `views` views, the triangles of all instances; return 0."""
     for view in range(views):
         for share in range(f.nshare):
             fill_bins(f, view, share)

@@ -142,7 +142,7 @@ def window_height(scn: MjvScene, depth: float) -> float:
 
 
 def mjv_alignToCamera(res: np.ndarray, vec: Any, forward: Any) -> None:
-    """Rotate `vec` (3,) about z by the angle from the y axis to the horizontal part of `forward`; write it to `res`."""
+    """Rotate `vec` (3,) about z, by the angle from the y axis to the horizontal part of `forward`; write to `res`."""
     out = target_of("res", res, 3)
     out[:] = aligned(vector_of("vec", vec, 3), vector_of("forward", forward, 3))
 
