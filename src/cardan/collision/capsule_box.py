@@ -94,7 +94,7 @@ def nearest_place(center: Vec3, half: Vec3, size: Vec3) -> tuple[float, float, V
     """Find the point of the segment nearest to the box, and the nearest feature of the box.
 
     Returns:
-        Squared distance, parameter, side.
+        Squared distance, parameter of the point, and the feature (`side`).
     """
     best, place = inf, 0.0
     side = (0.0, 0.0, 0.0)

@@ -5,9 +5,9 @@ faces of both, and the perpendiculars of their edges.
 
 For a pair of geoms that were apart, the cache holds the direction that separated them, in the frame of the first geom.
 It also holds the vertices of both hulls that were farthest along this direction. While the geoms move little, the
-direction still separates them, and a few steps along the hulls from these vertices prove it. Results do not depend on
-the cache. An axis is accepted only if its gap is so large that portal refinement can't miss it, and if the vertices
-found are certainly the farthest ones.
+direction still separates them, and a few steps along the hulls from these vertices prove that it does. Results do not
+depend on the cache. An axis is accepted only if its gap is so large that portal refinement can't miss it, and if the
+vertices found are certainly the farthest ones.
 
 Sources: S. Gottschalk, M. Lin, D. Manocha, OBBTree: a hierarchical structure for rapid interference detection (1996),
 section 5; G. van den Bergen, Collision Detection in Interactive 3D Environments (2003), section 4.3.7 (frame

@@ -95,7 +95,7 @@ def set_gap(d: Data) -> None:
 
 @kernel
 def improve(m: Model, d: Data, n: int) -> None:
-    """Improve the result of a search if one of the cores is curved; the search's last simplex has `n` vertices."""
+    """Improve distance, normal and points if one of the cores is curved; the search's last simplex has `n` vertices."""
     if not settle(m, d):
         settle_on_flat(m, d, n)
 
@@ -147,7 +147,7 @@ def settle_roughly(m: Model, d: Data, n: int) -> bool:
 
 @kernel
 def smooth_gap(m: Model, d: Data, n: int) -> None:
-    """Improve the gap of two cores that are apart, one of them curved; the search's last simplex has `n` vertices."""
+    """Improve the distance between two cores, one of them curved; the search's last simplex has `n` vertices."""
     polish(m, d, get3(d.work.overlap_normal, 0))
     improve(m, d, n)
 

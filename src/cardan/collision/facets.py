@@ -124,7 +124,7 @@ def face_normal(m: Model, d: Data, shape: int, k: int, out: Vec3) -> Vec3:
 
 @kernel
 def edge_ends(m: Model, d: Data, shape: int, k: int, out: Vec3) -> tuple[Vec3, Vec3]:
-    """Ends of candidate edge `k`, world frame; among the parallel edges of a shape, the one farthest along `out`."""
+    """Ends of candidate edge `k`, world frame. If a shape has several parallel edges, take the farthest along `out`."""
     kind, size = d.work.shape_type[shape], get3(d.work.shape_size, shape)
     if kind == GEOM_MESH:
         row = vertex_row(m, d, shape, d.work.shape_vertex[shape])

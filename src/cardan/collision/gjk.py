@@ -86,7 +86,7 @@ def weighted_sum(a: Vec3, b: Vec3, c: Vec3, weights: Vec3) -> Vec3:
 
 @kernel
 def keep_weighted(d: Data, i: int, j: int, k: int, weights: Vec3) -> int:
-    """Reduce the simplex to the vertices among i <= j <= k that have a positive weight; return their number.
+    """Reduce the simplex to those of its vertices i <= j <= k that have a positive weight; return their number.
 
     Write the weights of these vertices to ``d.work.weight``.
     """

@@ -176,7 +176,7 @@ def settle(m: Model, d: Data) -> bool:
 
 @kernel
 def flat_side(d: Data) -> int:
-    """Shape of the pair (0 or 1) that is a polytope and touches a curved shape; -1 if there is none.
+    """Index (0 or 1) of the shape that is a polytope, if the other shape is curved; -1 otherwise.
 
     The core of a capsule is a polytope, too: a segment.
     """
@@ -199,7 +199,7 @@ def found_point(d: Data, side: int, row: int) -> Vec3:
 
 @kernel
 def distinct_row(d: Data, side: int, n: int, line: bool) -> int:
-    """First of `n` vertices of the simplex whose point of shape `side` differs from vertex 0's point; -1 if none does.
+    """Find the first of `n` simplex vertices whose point of shape `side` differs from vertex 0's point; -1 if none.
 
     If `line` is set, the point must be off the line through the points of vertices 0 and 1.
     """
@@ -237,7 +237,7 @@ def is_extreme(m: Model, d: Data, side: int, normal: Vec3, point: Vec3) -> bool:
 
 @kernel
 def take_flat(d: Data, side: int, normal: Vec3, flat: Vec3, curved: Vec3) -> None:
-    """Write depth, normal and witnesses for a point of a polytope's face or edge and a point of the curved shape."""
+    """Write the overlap between point `flat` of a polytope's face or edge and point `curved` of the curved shape."""
     depth = dot3(between(side, flat, curved), normal)
     d.work.overlap_depth = depth
     set3(d.work.overlap_normal, 0, normal)
@@ -247,7 +247,7 @@ def take_flat(d: Data, side: int, normal: Vec3, flat: Vec3, curved: Vec3) -> Non
 
 @kernel
 def settle_on_face(m: Model, d: Data, side: int) -> bool:
-    """Improve the overlap as `settle` does, for a curved shape and a polytope's face through three of its vertices."""
+    """Improve the overlap as `settle` does, for a curved shape and the face through three points of polytope `side`."""
     a, start = found_point(d, side, 0), get3(d.work.overlap_normal, 0)
     normal = cross(sub3(found_point(d, side, 1), a), sub3(found_point(d, side, 2), a))
     normal = scale3(normal, (1.0 if dot3(normal, start) > 0.0 else -1.0) / norm3(normal))

@@ -175,7 +175,7 @@ def _first_pair(m: MjModel, geoms1: np.ndarray, geoms2: np.ndarray) -> tuple[int
 
 
 def _passing(m: MjModel, geom1: np.ndarray, geom2: np.ndarray) -> np.ndarray:
-    """Return a mask of the pairs of geoms (broadcast) that pass the filters for pairs that are not explicit."""
+    """Return a mask of the pairs that pass the filters for non-explicit pairs; `geom1` and `geom2` are broadcast."""
     body1, body2 = m.geom_bodyid[geom1], m.geom_bodyid[geom2]
     weld1, weld2 = m.body_weldid[body1], m.body_weldid[body2]
     passing = (weld1 != weld2) & ((m.body_dofnum[weld1] > 0) | (m.body_dofnum[weld2] > 0))

@@ -170,7 +170,7 @@ def half_pattern(m: Model, d: Data, i: int) -> None:
 
 @kernel
 def next_tree(m: Model, d: Data, i: int, k: int) -> tuple[int, int]:
-    """Return the tree of entry `k` of row `i` of B, and the next entry of the row that belongs to another tree."""
+    """Return the tree of entry `k` in row `i` of B, and the next entry in this row that belongs to another tree."""
     end = int(d.work.half_adr[i] + d.work.half_nnz[i])
     tree = int(m.dof_treeid[d.work.half_col[k]])
     while k < end and m.dof_treeid[d.work.half_col[k]] == tree:

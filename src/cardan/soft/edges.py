@@ -53,7 +53,7 @@ def edge_vector(m: Model, d: Data, flex: int, edge: int) -> Vec3:
 
 @kernel
 def vertex_torque(m: Model, d: Data, flex: int, edge: int, k: int, axis: Vec3) -> Vec3:
-    """Torque of a unit force along `axis` at vertex 0 or 1 of an edge, about the centre of mass of the body's tree."""
+    """Torque of a unit force along `axis` at vertex `k` (0, 1) of an edge, about its tree's centre of mass."""
     vertex = edge_vertex(m, flex, edge, k)
     return cross(arm_of(m, d, get3(d.flexvert_xpos, vertex), m.flex_vertbodyid[vertex]), axis)
 

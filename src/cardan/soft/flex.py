@@ -104,7 +104,7 @@ def load_element(m: Model, d: Data, shape: int, flex: int, element: int) -> None
 
 @kernel
 def place_element(d: Data, shape: int, place: Vec3, mat: Mat3) -> None:
-    """Transform the element loaded as shape `shape` from the world to a frame with origin `place`, rotation `mat`."""
+    """Transform the element loaded as shape `shape` from the world to the frame with the pose `place`, `mat`."""
     for k in range(4 * shape, 4 * shape + d.work.shape_nvert[shape]):
         set3(d.work.element, k, mul_mat_t_vec3(mat, sub3(get3(d.work.element, k), place)))
     set3(d.work.shape_pos, shape, mul_mat_t_vec3(mat, sub3(get3(d.work.shape_pos, shape), place)))

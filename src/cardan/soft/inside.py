@@ -181,7 +181,7 @@ def sweep_axis(m: Model, d: Data, flex: int) -> int:
 
 @kernel
 def begins_later(d: Data, i: int, key: float, element: int) -> bool:
-    """Whether the element at position `i` of the sweep begins after `key`; if it begins at `key`, the ids decide."""
+    """Whether the element at position `i` of the sweep begins after `key`, or at `key` and has an id > `element`."""
     other = d.work.element_key[i]
     return other > key or (other == key and d.work.element_order[i] > element)
 
@@ -280,7 +280,8 @@ def look_into_bin(d: Data, i: int, k: int, hits: int) -> int:
 def collide_sweep(m: Model, d: Data, flex: int) -> int:
     """Append the contacts of pairs of elements by a sweep along an axis; return a status.
 
-    Each element is compared with the elements in nearby bins (`lay_bins`) that began before it and have not ended.
+    Each element is compared with the elements in nearby bins (`lay_bins`) that begin before this element and do not end
+    before it begins.
     """
     n = 0
     for element in range(m.flex_elemnum[flex]):

@@ -33,7 +33,7 @@ def closer(point: Vec3, a: Vec3, b: Vec3) -> bool:
 
 @kernel
 def ray_edges(m: Model, d: Data, flex: int, p: Vec3, v: Vec3, hit: Hit) -> Hit:
-    """Return the nearer of `hit` (distance, vertex) and the ray's first hit of the capsules around a flex's edges."""
+    """Return the nearer of `hit` (distance, vertex) and the ray's first hit on the capsules around a flex's edges."""
     best, vertex = hit
     for edge in range(m.flex_edgeadr[flex], m.flex_edgeadr[flex] + m.flex_edgenum[flex]):
         first, second = edge_vertex(m, flex, edge, 0), edge_vertex(m, flex, edge, 1)
@@ -53,7 +53,7 @@ def ray_edges(m: Model, d: Data, flex: int, p: Vec3, v: Vec3, hit: Hit) -> Hit:
 
 @kernel
 def ray_face(m: Model, d: Data, flex: int, element: int, face: int, p: Vec3, v: Vec3, hit: Hit) -> Hit:
-    """Return the nearer of `hit` (distance, vertex) and the ray's hit of face `face` of an element.
+    """Return the nearer of `hit` (distance, vertex) and the ray's hit on face `face` of an element.
 
     For a triangle, `face` is 0.
     """
@@ -74,7 +74,7 @@ def ray_face(m: Model, d: Data, flex: int, element: int, face: int, p: Vec3, v: 
 
 @kernel
 def ray_elements(m: Model, d: Data, flex: int, layer: int, p: Vec3, v: Vec3, hit: Hit) -> Hit:
-    """Return the nearer of `hit` (distance, vertex) and the ray's hit of triangles, or of tetrahedra in a `layer`."""
+    """Return the nearer of `hit` (distance, vertex) and the ray's first hit on triangles, or tetrahedra in `layer`."""
     dim = m.flex_dim[flex]
     for element in range(m.flex_elemnum[flex]):
         if dim == 2:
