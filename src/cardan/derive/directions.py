@@ -89,7 +89,7 @@ def begin_block(m: Model, d: Data) -> int:
 
 @stage
 def end_block(m: Model, d: Data) -> int:
-    """Copy the tangents of ``work.outcome`` to columns of ``work.jacobian``, and advance ``work.column``."""
+    """Copy the tangents of ``work.outcome`` to the block's columns of ``work.jacobian``; advance ``work.column``."""
     first = d.work.column
     width = 2 * m.nv + m.na + d.work.nmemory + m.nu
     lanes = min(LANES, d.work.end_column - first)
@@ -225,7 +225,7 @@ def gather_sensors(m: Model, d: Data) -> int:
 
 
 def lanes_are_shared(m: MjModel) -> bool:
-    """Whether all columns fit in one block with shared lanes, and would not fit in it without sharing."""
+    """Whether lanes are shared: the model permits sharing, and all columns fit in one block only with sharing."""
     fits = m.nv > 0 and 2 * m.nv + max(2, m.nv) <= LANES < 2 * m.nv + m.na + m.nu
     own = m.opt.integrator == mjtIntegrator.mjINT_EULER and not m.nplugin and not installed_hooks(m)
     return bool(fits and own and (m.actuator_actnum <= 1).all() and not m.jnt_actfrclimited.any())
@@ -257,7 +257,7 @@ def _spread_forces(m: Model, d: Data) -> int:
     """Replace the directions of activations and controls by those of joint forces, in the same lanes.
 
     The tangents of ``actuator_force`` and ``qfrc_actuator`` are stored after those of ``work.outcome``. If a joint's
-    force is at a limit that was set after compilation, its direction is 0.
+    force is at a limit that was set after compilation, the direction of this force is 0.
     """
     lanes, first = d.work.outcome_lanes, len(d.work.outcome) + m.nu
     for dof in range(m.nv):
@@ -276,7 +276,7 @@ SPREAD_FORCES = Plain(_spread_forces, reads=frozenset(("d.actuator_force",)), wr
 
 @kernel
 def _end_row(m: Model, d: Data, row: int, width: int) -> None:
-    """Write the columns of activations and controls in a row of a position or velocity, by the chain rule."""
+    """Write the columns of activations and controls in the row of a position or velocity, by the chain rule."""
     lanes, shared = d.work.outcome_lanes, 2 * m.nv
     at = row * width + shared
     for i in range(m.nu):
@@ -292,7 +292,7 @@ def _end_row(m: Model, d: Data, row: int, width: int) -> None:
 
 @kernel
 def _end_activation(m: Model, d: Data, actuator: int, width: int) -> None:
-    """Write the columns of activations and controls in the row of an activation: only its own actuator's are not 0."""
+    """Write the columns of activations and controls in the row of an activation: 0 except those of its actuator."""
     lanes, shared = d.work.outcome_lanes, 2 * m.nv
     act = m.actuator_actadr[actuator]
     row = shared + act

@@ -107,7 +107,7 @@ def distant_pair_margin(d: Data, side1: int, side2: int) -> float:
 def note(
     m: Model, d: Data, found: int, append: bool, sides: IntPair, pair: int, elements: IntPair, vertex: int
 ) -> tuple[int, float]:
-    """Return a status and the smallest distance that the near phase found; if `append` is set, append its contacts."""
+    """Return a status and the smallest distance of the `found` contacts; if `append` is set, append them."""
     if found <= 0:
         return OK, FAR
     least = least_distance(d.work.near_dist, 0, found)
@@ -132,9 +132,9 @@ def add_nearest(m: Model, d: Data, scan: Scan, side1: int, side2: int, pair: int
     """Append contacts at the nearest points of two sides that don't touch but are within reach. Return a status.
 
     A collision function finds some contacts within a margin, not always the nearest. For convex shapes, distances are
-    more accurate if the margin is smaller. The search is therefore repeated with
-    smaller margins, starting from `margin` plus the reach. `scan` searches
-    for contacts within ``work.near_margin``; for two geoms, it calls the function at `address`.
+    more accurate if the margin is smaller. The search is therefore repeated with smaller margins, starting from
+    `margin` plus the reach. `scan` searches for contacts within ``work.near_margin``; for two geoms, it calls the
+    function at `address`.
     """
     least, nearest = FAR, margin + d.work.reach
     for _ in range(SEARCHES):
@@ -159,7 +159,7 @@ def add_nearest(m: Model, d: Data, scan: Scan, side1: int, side2: int, pair: int
 
 @kernel
 def scan_geoms(m: Model, d: Data, geom1: int, geom2: int, pair: int, address: int, append: bool) -> tuple[int, float]:
-    """Run the collision function of two geoms. Return a status and the smallest distance within the margin."""
+    """Run the collision function of two geoms. If `append` is set, append the contacts. Results as for `note`."""
     found = call_collider(address, m, d, geom1, geom2)
     if found < 0:
         return CALLBACK_FAILED, FAR
@@ -244,7 +244,7 @@ def has_formula(kind: int, dim: int) -> bool:
 
 @kernel
 def find_gap(m: Model, d: Data, radii: float) -> int:
-    """Find the nearest points of the two cores in ``d.work.shape_*``. Their distance is at most margin + `radii`.
+    """Find the nearest points of the cores in ``d.work.shape_*``, if they are within the margin plus `radii`.
 
     Return the number of vertices of the last simplex, or 0 if the cores overlap or are farther apart.
     """

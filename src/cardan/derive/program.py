@@ -87,7 +87,7 @@ def _varying_steps(stages: Sequence[Stage | Plain], active: frozenset[str]) -> l
 
 
 def _needed_steps(steps: list[Step], wanted: frozenset[str]) -> list[Step]:
-    """Find, in a backward pass, which written fields are wanted or needed for those that are wanted."""
+    """Find, in a backward pass, which of the written fields are wanted, or are needed to compute wanted fields."""
     found: list[Step] = []
     for stage, active, reads, writes in reversed(steps):
         keep = writes & wanted

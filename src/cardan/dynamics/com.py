@@ -54,7 +54,7 @@ def _subtree_com(m: Model, d: Data) -> None:
 
 @kernel
 def _spatial_inertia(mat: Mat3, inertia: Vec3, mass: float, r: Vec3) -> Inertia:
-    """Spatial inertia of a body with principal axes `mat` about a point, which is at `-r` from the body's centre."""
+    """Spatial inertia, about a point, of a body with its centre at `r` from the point and the principal axes `mat`."""
     ixx, iyy, izz = inertia
     # columns of R scaled by the principal moments
     a0, a1, a2 = mat[0] * ixx, mat[1] * iyy, mat[2] * izz

@@ -168,7 +168,7 @@ def _slider_crank(m: Model, d: Data, actuator: int, crank: int, slider: int) -> 
     """Set the length and moments of a slider-crank: a slider on the z axis of its site, joined to the crank by a rod.
 
     Let v be the vector from slider to crank, a the axis, p = a'v and s = sqrt(p^2 + rod^2 - v'v). The length is
-    p - s. If the rod is too short, s is 0.
+    gear (p - s). If the rod is too short, s is 0.
     """
     frame = get9(d.site_xmat, slider)
     axis = (frame[2], frame[5], frame[8])
@@ -202,7 +202,7 @@ def _touches(m: Model, d: Data, contact: int, body: int) -> bool:
 
 @kernel
 def _adhesion(m: Model, d: Data, actuator: int, body: int) -> None:
-    """Set the length to 0, and the moments to -gear times the mean Jacobian of the distances at a body's contacts."""
+    """Set the length to 0, and the moments to -gear times the mean Jacobian of the distances of a body's contacts."""
     d.actuator_length[actuator] = 0.0
     number = 0
     for contact in range(d.ncon):

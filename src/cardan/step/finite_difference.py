@@ -120,7 +120,7 @@ def _place(rule: int) -> int:
 
 @kernel
 def _operands(rule: int) -> tuple[int, int, float]:
-    """Return slots of the upper and lower results of a difference, and their distance in units of `fd_eps`."""
+    """Return the slots of the upper and lower results of a difference, and the difference of inputs in `fd_eps`."""
     if rule == ABOVE_BASE:
         return LAST, BASE, 1.0
     if rule == BELOW_BASE:
@@ -219,7 +219,7 @@ def _all(kind: int, n: int, first_row: int, centered: bool) -> np.ndarray:
 
 
 def _controls(m: MjModel, d: MjData, eps: float, first_row: int, centered: bool) -> np.ndarray:
-    """Return the evaluations for controls. They are not moved beyond their ranges, where they have no effect."""
+    """Return the evaluations for controls. Controls are not moved beyond their ranges, where they have no effect."""
     free = m.actuator_ctrllimited == 0
     if free.all():
         return _all(CONTROL, m.nu, first_row, centered)

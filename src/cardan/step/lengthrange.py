@@ -87,9 +87,9 @@ def decay_velocity(m: Model, d: Data) -> int:
 def pull_actuator(m: Model, d: Data) -> int:
     """Measure the length of the selected actuator, and apply the force that changes its length.
 
-    Reads actuator_length, actuator_moment, qLD. Writes work.range_found (2,): smallest and largest length from the time
-    `work.range_setting[START]` on; and qfrc_applied (nv,): a force that causes an acceleration with the norm
-    `work.range_setting[ACCEL]`.
+    Reads actuator_length, actuator_moment, qLD. Writes work.range_found (2,), the smallest and largest length after the
+    time `work.range_setting[START]`, and qfrc_applied (nv,). This force causes an acceleration with the norm
+    `work.range_setting[ACCEL]`. If `work.range_setting[MAXFORCE]` is positive, it limits the norm of the force.
     """
     actuator = d.work.range_actuator
     if d.time > d.work.range_setting[START]:
