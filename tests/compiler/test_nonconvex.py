@@ -278,6 +278,11 @@ def test_names_of_pieces_are_reserved(library):
         load_string(text)
 
 
+def test_names_of_geoms_of_pieces_are_reserved(library):
+    with pytest.raises(MjcfError, match="<geom name='u'> name: the name 'u@2' of another geom is reserved"):
+        load_string(nonconvex.model().replace("<worldbody>", '<worldbody><geom name="u@2" size="1"/>', 1))
+
+
 # --- the library and the cache ----------------------------------------------------------------------------------------
 
 

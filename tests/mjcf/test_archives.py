@@ -1,6 +1,7 @@
 """Archives of models, ``.mjz`` and ``.zip``."""
 
 import io
+import tracemalloc
 import zipfile
 from pathlib import Path
 
@@ -72,6 +73,53 @@ def test_damaged(tmp_path: Path) -> None:
         (tmp_path / "b.mjz").write_bytes(wrong)
         with pytest.raises(MjcfError, match=r"b\.mjz.*archive"):
             cardan.MjModel.from_xml_path(str(tmp_path / "b.mjz"))
+
+
+def changed(content: bytes, old: bytes, new: bytes) -> bytes:
+    """An archive in which the last occurrence of some bytes is replaced."""
+    before, _, after = content.rpartition(old)
+    return before + new + after
+
+
+def test_damaged_directory(tmp_path: Path) -> None:
+    """Names that are not text, and a directory that begins before the file, are errors of the archive."""
+    path = tmp_path / "a.mjz"
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("model.xml", MODEL % b"m")
+        file.writestr("\u00e9.txt", b"text")
+    content = path.read_bytes()
+    size = content.rindex(b"PK\5\6") + 12  # of the directory
+    for wrong in (changed(content, b"\xc3\xa9", b"\xc3\x28"), content[:size] + b"\0\0\0\x7f" + content[size + 4 :]):
+        path.write_bytes(wrong)
+        with pytest.raises(MjcfError, match=r"a\.mjz.*archive"):
+            cardan.MjModel.from_xml_path(str(path))
+
+
+def test_compression(tmp_path: Path) -> None:
+    """Archives are deflated or stored, as in 4.0; files do not unpack to more than they declare."""
+    path = tmp_path / "a.mjz"
+    for method in (zipfile.ZIP_STORED, zipfile.ZIP_BZIP2):
+        with zipfile.ZipFile(path, "w", method) as file:
+            file.writestr("model.xml", b"<mujoco/>")
+        if method == zipfile.ZIP_STORED:
+            assert cardan.MjModel.from_xml_path(str(path)).nbody == 1
+    with pytest.raises(MjcfError, match=r"'model\.xml' is neither deflated nor stored"):
+        cardan.MjModel.from_xml_path(str(path))
+
+
+def test_declared_size(tmp_path: Path) -> None:
+    """A file that is larger than the directory says is refused before all of it is unpacked."""
+    path = tmp_path / "a.mjz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("model.xml", b"<mujoco/>")
+        file.writestr("zeros", bytes(20_000_000))
+    path.write_bytes(changed(path.read_bytes(), (20_000_000).to_bytes(4, "little"), (100).to_bytes(4, "little")))
+    tracemalloc.start()
+    with pytest.raises(MjcfError, match="cannot be unpacked"):
+        cardan.MjModel.from_xml_path(str(path))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 5_000_000
 
 
 def test_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

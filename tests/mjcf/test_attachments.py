@@ -134,6 +134,30 @@ def test_models_that_contain_themselves(tmp_path: Path) -> None:
         cardan.MjModel.from_xml_path(str(written(tmp_path, "", child=child)))
 
 
+def test_attachments_of_attachments_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each level doubles the number of bodies; an error comes before they fill the memory."""
+    double = "".join(
+        f'<body name="b{i}"><attach body="b{i - 1}" prefix="l"/><attach body="b{i - 1}" prefix="r"/></body>'
+        for i in range(1, 12)
+    )
+    text = f'<mujoco><worldbody><body name="b0"/>{double}</worldbody></mujoco>'
+    monkeypatch.setattr("cardan.mjcf.attachments.MOST_ELEMENTS", 1000)
+    with pytest.raises(MjcfError, match="copy more than 1000 elements"):
+        cardan.MjModel.from_xml_string(text)
+
+
+def test_long_chains_of_models() -> None:
+    """Models that attach models are refused beyond a certain depth."""
+    link = """<mujoco><asset><model name="c" file="{}.xml"/></asset>
+    <worldbody><body name="b"><attach model="c" body="b" prefix="p"/></body></worldbody></mujoco>"""
+    files = {f"{i}.xml": link.format(i + 1).encode() for i in range(200)}
+    files["40.xml"] = b'<mujoco><worldbody><body name="b"/></worldbody></mujoco>'
+    assert cardan.MjModel.from_xml_string(link.format(0), files).nbody == 43
+    files["40.xml"] = link.format(41).encode()
+    with pytest.raises(MjcfError, match="more than 50 levels deep"):
+        cardan.MjModel.from_xml_string(link.format(0), files)
+
+
 def test_missing_file(tmp_path: Path) -> None:
     """A model that is declared must exist, even if nothing attaches it."""
     path = tmp_path / "parent.xml"

@@ -165,6 +165,16 @@ def test_include_from_assets() -> None:
     assert len(tree.worldbody.children) == 1
 
 
+def test_long_chains_of_includes() -> None:
+    """Each file includes the next: an error comes before Python's recursion limit."""
+    files = {f"{i}.xml": f'<mujoco><include file="{i + 1}.xml"/></mujoco>'.encode() for i in range(300)}
+    files["80.xml"] = f"<mujoco>{GEOM}</mujoco>".encode()
+    assert len(read_string('<mujoco><include file="0.xml"/></mujoco>', files).worldbody.children) == 1
+    files["80.xml"] = b'<mujoco><include file="81.xml"/></mujoco>'
+    with pytest.raises(MjcfError, match="more than 100 levels deep"):
+        read_string('<mujoco><include file="0.xml"/></mujoco>', files)
+
+
 def test_missing_main_file(tmp_path: Path) -> None:
     with pytest.raises(MjcfError, match="cannot read the model file"):
         read_path(tmp_path / "none.xml")

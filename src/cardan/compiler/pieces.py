@@ -162,6 +162,7 @@ def with_pieces(build: Build, found: Attached) -> tuple[Attached, list[int]]:
         pieces += range(1 + len(parts))
     repeats = [end - start for start, end in pairwise([*starts, len(elements)])]
     counts = [repeats[number] for number in which]  # by geom
+    _check_names(found, which, counts)
     marks = [mark and not piece for mark, piece in zip(_repeated(found.marks, repeats), pieces, strict=True)]
     new = Attached(
         elements,
@@ -173,6 +174,17 @@ def with_pieces(build: Build, found: Attached) -> tuple[Attached, list[int]]:
         _counts(found.counts, counts),
     )
     return new, pieces
+
+
+def _check_names(found: Attached, which: Sequence[int], counts: list[int]) -> None:
+    """Check that no geom has the name of another geom's piece. ``counts`` is, by geom, 1 + its number of pieces."""
+    taken = {name for name in found.names if name}
+    for number, name, count in zip(which, found.names, counts, strict=True):
+        for k in range(1, count):
+            piece = _geom_name(name, k)
+            if piece in taken:
+                reason = f"the name '{piece}' of another geom is reserved for a piece of this one"
+                raise found.elements[number].error(reason, "name")
 
 
 def _piece_geoms(build: Build, element: Element, name: str | None, paired: set[str]) -> list[Element]:

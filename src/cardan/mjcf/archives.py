@@ -6,6 +6,7 @@ Spec: programming, "MJZ Archives" of MuJoCo 4.0.
 from __future__ import annotations
 
 import io
+import struct
 import zipfile
 import zlib
 from pathlib import Path, PurePosixPath
@@ -16,6 +17,12 @@ SUFFIXES = (".mjz", ".zip")
 """Endings of the names of archives."""
 MOST_BYTES = 2**31
 """Maximum size of all unpacked files of an archive, in bytes."""
+_CHUNK = 2**14
+"""Largest number of bytes unpacked at once. Files that are larger than they declare are not unpacked whole."""
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""Compression of files in archives, as in MuJoCo 4.0. The others unpack in one piece, whatever their declared size."""
+_DAMAGED = (zipfile.BadZipFile, zlib.error, struct.error, RuntimeError, OSError, EOFError, ValueError)
+"""What `zipfile` raises for damaged archives; ValueError for names that are not UTF-8, and for negative addresses."""
 
 
 def is_archive(path: Path) -> bool:
@@ -42,8 +49,10 @@ def read_archive(content: bytes, path: Path) -> tuple[bytes, dict[str, bytes]]:
             size = sum(entry.file_size for entry in entries)
             if size > MOST_BYTES:
                 raise MjcfError(f"the archive contains {size} bytes; at most {MOST_BYTES} are unpacked", str(path))
-            files = {str(PurePosixPath(entry.filename.replace("\\", "/"))): archive.read(entry) for entry in entries}
-    except (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, OSError, EOFError) as error:
+            files = {_place(entry): _content(archive, entry) for entry in entries}
+    except MjcfError:
+        raise
+    except _DAMAGED as error:
         raise MjcfError(f"the archive cannot be unpacked: {error}", str(path)) from None
     stem = path.stem
     names = ("model.xml", f"{stem}.xml", f"{stem}/{stem}.xml", f"{stem}/model.xml")
@@ -51,3 +60,16 @@ def read_archive(content: bytes, path: Path) -> tuple[bytes, dict[str, bytes]]:
     if name is None:
         raise MjcfError(f"the archive contains no model; expected one of {', '.join(names)}", str(path))
     return files.pop(name), {other: text for other, text in files.items() if text}
+
+
+def _place(entry: zipfile.ZipInfo) -> str:
+    """Return the path of a file in an archive."""
+    return str(PurePosixPath(entry.filename.replace("\\", "/")))
+
+
+def _content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+    """Return the unpacked content of a file in an archive."""
+    if entry.compress_type not in _METHODS:
+        raise NotImplementedError(f"'{entry.filename}' is neither deflated nor stored")
+    with archive.open(entry) as file:
+        return b"".join(iter(lambda: file.read(_CHUNK), b""))

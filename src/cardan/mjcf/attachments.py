@@ -26,6 +26,10 @@ _OF_WHOLE_MODELS = (
     *("boundmass", "boundinertia", "balanceinertia", "settotalmass", "fitaabb"),
     *("inertiafromgeom", "inertiagrouprange", "exactmeshinertia"),
 )
+MOST_ELEMENTS = 500_000
+"""Largest number of elements that the attachments of a model may copy: nested ones multiply."""
+DEEPEST = 50
+"""Largest number of models of which each is attached to the next."""
 Reader = Callable[[str, "ModelTree"], "ModelTree"]
 """Function that reads a model to be attached, from the name of its file and the tree of the attaching model."""
 
@@ -81,6 +85,7 @@ class _Expansion:
 
     def __init__(self, tree: ModelTree, models: dict[str, ModelTree]) -> None:
         self.tree, self.models = tree, models
+        self.copied = 0  # number of elements
 
     def expand(self, element: Element, around: tuple[Element, ...]) -> None:
         """Replace one ``<attach>`` element. To detect cycles, ``around`` has those whose expansion led to this one."""
@@ -95,6 +100,7 @@ class _Expansion:
             if part not in element.around():
                 for inner in list(_pending(part)):
                     self.expand(inner, (*around, element))
+        self._count_copies(element, part or tree.worldbody)
         if tree is self.tree and part is not None:
             made = attach_within(part, element, given["prefix"])
         else:
@@ -102,6 +108,12 @@ class _Expansion:
         parent.children.remove(made)
         parent.children[parent.children.index(element)] = made
         self.tree.changed()
+
+    def _count_copies(self, element: Element, part: Element) -> None:
+        """Count the elements that an ``<attach>`` copies. Raises MjcfError if there are too many in total."""
+        self.copied += 1 + sum(1 for _ in part.descendants())
+        if self.copied > MOST_ELEMENTS:
+            raise element.error(f"the attachments of the model copy more than {MOST_ELEMENTS} elements")
 
     def _model(self, element: Element) -> ModelTree:
         """Return the tree that contains the part to be attached."""
@@ -155,8 +167,11 @@ def model_file(name: str, tree: ModelTree) -> tuple[bytes, str | Path]:
 
     Raises:
         OSError: the file can't be read.
-        MjcfError: the model contains itself.
+        MjcfError: the model contains itself, or models are nested too deeply.
     """
+    if len(tree.inside_files) > DEEPEST:
+        message = f"models are attached to each other more than {DEEPEST} levels deep"
+        raise MjcfError(message, tree.source, element="model", attribute="file")
     content, place = tree.read_file(name, tree.folder or Path())
     if str(place) in tree.inside_files:
         raise MjcfError(f"the model '{name}' contains itself", tree.source, element="model", attribute="file")

@@ -42,6 +42,7 @@ _ASSET_FOLDERS = ("meshdir", "texturedir")  # attributes that a later assetdir r
 _RECORDED = (*MACROS, "attach", "model")  # tags that are noted for each document
 _DEEPEST = 5000
 _MOST_FILES = 10_000
+_MOST_NESTED = 100
 _LENIENT = ("frame", "include")  # elements whose unknown attributes are ignored, as in the reference
 _OPTIONAL = {"reftype": "refname"}  # attributes whose word may be unknown: then both attributes are ignored
 
@@ -396,6 +397,8 @@ class _Document:
         around_files = self.around_files | ({path} if path else set())
         if found in around_files:
             self._fail(f"'{name}' includes itself", INCLUDE.tag, "file")
+        if len(around_files) > _MOST_NESTED:
+            self._fail(f"files include each other more than {_MOST_NESTED} levels deep", INCLUDE.tag, "file")
         if found in self.files:
             self._warn(f"'{name}' is already included: its content comes once more", INCLUDE.tag, "file")
         self.files.append(found)

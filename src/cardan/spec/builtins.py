@@ -7,7 +7,7 @@ The order of vertices and faces is that of MuJoCo 4.0, and was derived from its 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import pi, radians, sqrt
+from math import inf, pi, prod, radians, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -58,12 +58,19 @@ def _made(kind: str, params: Params) -> Shape:
 def _checked(name: str, value: float, low: float, high: float) -> int:
     """Return the integer part of a parameter. Raises MeshDataError if it is not between ``low`` and ``high``."""
     if not low <= value <= high:
-        bounds = f"between {low:g} and {high:g}" if high < _MANY else f"at least {low:g}"
+        bounds = f"between {low:g} and {high:g}" if high < inf else f"at least {low:g}"
         raise MeshDataError(f"{name} must be {bounds}, found {value:g}", "params")
     return int(value)
 
 
+def _check_total(*counts: int) -> None:
+    """Check the number of vertices of a mesh, the product of ``counts``."""
+    if prod(counts) > _MOST_VERTICES:
+        raise MeshDataError(f"more than {_MOST_VERTICES} vertices", "params")
+
+
 _MANY = 10_000.0
+_MOST_VERTICES = 1_000_000
 _SMALL = 1e-15
 
 
@@ -151,8 +158,9 @@ def _power(value: np.ndarray, exponent: float) -> np.ndarray:
 def _supersphere(resolution: float, e: float, n: float) -> Shape:
     """Return a superellipsoid with unit semiaxes. ``e`` and ``n`` are its exponents along longitude and latitude."""
     count = _checked("resolution", resolution, 3, _MANY)
-    _checked("e", e, 0, float("inf"))
-    _checked("n", n, 0, float("inf"))
+    _check_total(count, count)
+    _checked("e", e, 0, inf)
+    _checked("n", n, 0, inf)
     latitude = -0.5 * pi + pi * np.arange(1, count) / count
     longitude = -pi + 2.0 * pi * np.arange(count) / count
     across, up = _power(np.cos(latitude), n), _power(np.sin(latitude), n)
@@ -174,9 +182,10 @@ def _supersphere(resolution: float, e: float, n: float) -> Shape:
 def _supertorus(resolution: float, radius: float, s: float, t: float) -> Shape:
     """Return a supertoroid around z with major radius 1. ``s`` and ``t`` are exponents of cross-section and ring."""
     count = _checked("resolution", resolution, 3, _MANY)
+    _check_total(count, count)
     _checked("radius", radius, _SMALL, 1)
-    _checked("s", s, _SMALL, float("inf"))
-    _checked("t", t, _SMALL, float("inf"))
+    _checked("s", s, _SMALL, inf)
+    _checked("t", t, _SMALL, inf)
     angle = 2.0 * pi * np.arange(count) / count
     across, up = 1.0 + radius * _power(np.cos(angle), s), radius * _power(np.sin(angle), s)
     x, y = _power(np.cos(angle), t), _power(np.sin(angle), t)
@@ -198,6 +207,7 @@ def _wedge(res_phi: float, res_theta: float, fov_phi: float, fov_theta: float, g
     """Return points on a patch of the unit sphere around -z, each with a frame whose first axis points outward."""
     nphi = _checked("res_phi", res_phi, 1, _MANY)
     ntheta = _checked("res_theta", res_theta, 1, _MANY)
+    _check_total(nphi, ntheta)
     _checked("fov_phi", fov_phi, _SMALL, 180)
     _checked("fov_theta", fov_theta, _SMALL, 90)
     _checked("gamma", gamma, 0, 1)
@@ -214,6 +224,7 @@ def _wedge(res_phi: float, res_theta: float, fov_phi: float, fov_theta: float, g
 def _plate(res_x: float, res_y: float) -> Shape:
     """Return the centres of a square's cells at z = -1, triangles between them, and frames along the axes."""
     nx, ny = _checked("res_x", res_x, 1, _MANY), _checked("res_y", res_y, 1, _MANY)
+    _check_total(nx, ny)
     x, y = ((2.0 * np.arange(count) + 1.0) / count - 1.0 for count in (nx, ny))
     vertex = np.stack([*np.meshgrid(x, y, indexing="ij"), np.full((nx, ny), -1.0)], axis=-1).reshape(-1, 3)
     number = np.arange(nx * ny).reshape(nx, ny)
@@ -224,12 +235,8 @@ def _plate(res_x: float, res_y: float) -> Shape:
 
 def _counts(least: int, *counts: float) -> tuple[int, int, int]:
     nx, ny, nz = (_checked("count", count, least, _MANY) for count in counts)
-    if nx * ny * nz > _MOST_VERTICES:
-        raise MeshDataError(f"more than {_MOST_VERTICES} vertices", "params")
+    _check_total(nx, ny, nz)
     return nx, ny, nz
-
-
-_MOST_VERTICES = 1_000_000
 
 
 def _grid(nx: float, ny: float, nz: float, dx: float, dy: float, dz: float, dim: float = 3) -> Shape:
