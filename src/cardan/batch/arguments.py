@@ -88,7 +88,7 @@ def results(rows: np.ndarray, given: Any) -> np.ndarray:
 
 
 def _as_array(name: str, value: Any) -> np.ndarray | None:
-    """Convert `value` to a float64 array, with dimensions of size 1 added in front up to `DIMENSIONS`."""
+    """Convert `value` to a float64 array. If it has too few dimensions (see `DIMENSIONS`), add some in front."""
     if value is None:
         return None
     if not isinstance(value, np.ndarray | float):

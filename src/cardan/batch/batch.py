@@ -366,7 +366,9 @@ class Batch(BatchFields):
         return worlds.data(i)
 
     def get_data(self, sim: int, data: MjData | None = None) -> MjData:
-        """Return a copy of a world's data, with the world's row of `state` as its state. Copy to `data` if it is given.
+        """Return a copy of a world's data, with the world's row of `state` as its state.
+
+        If `data` is given, copy the values to it and return it.
 
         Raises:
             TypeError: `data` is not an MjData.
@@ -457,7 +459,7 @@ class Batch(BatchFields):
 
     @property
     def memory_per_world(self) -> int:
-        """Size of a world's data in bytes, in a batch on one GPU, with the current capacities."""
+        """Size of one world's data in bytes, with the current capacities (batches on one GPU only)."""
         return _gpu_only(self, "memory_per_world")
 
     def close(self) -> None:

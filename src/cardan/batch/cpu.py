@@ -246,7 +246,7 @@ class WorldMemories:
         self.calls[:, 3] = self.addresses
 
     def _block(self, home: str | None) -> np.ndarray:
-        """Allocate the arrays of capacity `home` (None: arrays of fixed size) for all worlds, and set their slots."""
+        """Allocate all arrays with the size `home`, a capacity (None: a fixed size), in all worlds. Set their slots."""
         layout = layout_of(self.struct, self._growable, home, self.sizes)
         stride = max(-(-layout.nbytes // ALIGNMENT), 1) * ALIGNMENT
         block = aligned_buffer(self.worlds * stride).reshape(self.worlds, stride)

@@ -276,7 +276,7 @@ def differentiable_step(m: MjModel, names: tuple[str, ...], nstep: int) -> Diffe
 
 
 def common_shape(function: str, names: Sequence[str], arrays: Sequence[Any], shapes: Sequence[Any]) -> tuple[int, ...]:
-    """Return the leading dimensions (worlds) of another library's arrays, broadcast; `shapes`: the shapes in one world.
+    """Return the broadcast leading dimensions (worlds) of arrays. `shapes` are the arrays' shapes in one world.
 
     Raises:
         ValueError: an array has a wrong shape; the message names the calling `function`.

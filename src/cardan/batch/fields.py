@@ -225,7 +225,7 @@ class BatchFields:
         return self._worlds.get_state(state_fields(state_bits("spec", spec)), worlds)
 
     def set_state(self, state: npt.ArrayLike, spec: int, ids: Ids = None, *, mask: Ids = None) -> None:
-        """Set the parts of the state that `spec` (bits of `mjtState`) selects: from `state`, (k, size) or (size,).
+        """Set the parts of the state that `spec` (bits of `mjtState`) selects to `state`, (k, size) or (size,).
 
         Raises:
             ValueError: `state` has a wrong shape, or `spec` has unknown bits.

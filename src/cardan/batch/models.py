@@ -115,7 +115,7 @@ class WorldModels:
 
         Raises:
             FatalError: the caller's models are set.
-            ValueError: there is no such field, or all worlds share it.
+            ValueError: there is no such field, or it can't differ between worlds.
         """
         if name not in MODEL_FIELDS:
             if name in MODEL.slot:

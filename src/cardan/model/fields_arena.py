@@ -1,4 +1,4 @@
-"""Rows of the data whose length changes at run time: contacts, constraint rows, islands."""
+"""Tables of data fields with a length that changes at run time: contacts, constraint rows, islands."""
 
 from cardan.jit.memory.fields import Field
 

@@ -1,4 +1,4 @@
-"""Rows of the model: deformables and assets (flexes, meshes, skins, height fields, textures, materials)."""
+"""Tables of model fields: deformables and assets (flexes, meshes, skins, height fields, textures, materials)."""
 
 from cardan.jit.memory.fields import Field
 

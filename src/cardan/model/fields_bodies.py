@@ -1,4 +1,4 @@
-"""Rows of the model: the kinematic tree and all elements that are attached to its bodies."""
+"""Tables of model fields: the kinematic tree and all elements that are attached to its bodies."""
 
 from cardan.jit.memory.fields import Field
 

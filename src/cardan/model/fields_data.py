@@ -1,4 +1,4 @@
-"""Rows of the data: state, inputs, and all results of the pipeline."""
+"""Tables of data fields: state, inputs, and all results of the pipeline."""
 
 from cardan.jit.memory.fields import Field
 

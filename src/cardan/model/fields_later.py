@@ -1,4 +1,4 @@
-"""Rows of the model that MuJoCo 3.1 does not have. They come last, so that the slots of all other rows stay fixed."""
+"""Tables of model fields that MuJoCo 3.1 does not have. They come last, so that all other slots stay fixed."""
 
 from cardan.jit.memory.fields import Field
 

@@ -1,4 +1,4 @@
-"""Rows of the model that are not arrays over elements: sizes, physics options, visual options, statistics."""
+"""Tables of model fields that are not arrays over elements: sizes, physics options, visual options, statistics."""
 
 from cardan.jit.memory.fields import Field
 

@@ -1,6 +1,6 @@
-"""Rows of the model that MuJoCo does not have.
+"""Table of model fields that MuJoCo does not have.
 
-Like the rows of `fields_later`, they come last in the memory of a model, so that a new row does not move other rows.
+Like the fields of `fields_later`, they come last in a model's memory, so that a new field does not move other fields.
 """
 
 from cardan.jit.memory.fields import Field

@@ -1,4 +1,4 @@
-"""Rows of the model: pairs, constraints, tendons, actuators, sensors, custom data and names."""
+"""Tables of model fields: pairs, constraints, tendons, actuators, sensors, custom data and names."""
 
 from cardan.jit.memory.fields import Field
 

@@ -1,7 +1,7 @@
-"""Private rows: index tables derived from the model, and scratch memory of the data.
+"""Tables of private fields: index tables derived from the model, and scratch memory of the data.
 
-Rows of `DERIVED` are attached to the model by `cardan.model.derived`. Rows of `WORK` belong to the data: memory that a
-stage needs while it runs, or values passed between stages that are not in public fields. Add new rows at the end of a
+`cardan.model.derived` attaches the fields of `DERIVED` to the model. Fields of `WORK` belong to the data: memory that a
+stage needs while it runs, or values passed between stages that are not in public fields. Add new fields at the end of a
 table.
 """
 
@@ -13,7 +13,7 @@ POLYTOPE_FACES = 200
 POLYTOPE_EDGES = 300
 """Largest number of edges of the expanding polytope (`cardan.collision.epa`), including edges around removed faces."""
 RECALLED = 16
-"""Number of searches per pair and shape with a stored last vertex (`cardan.collision.hull_search`)."""
+"""Number of searches whose last vertex is stored, per pair and shape (`cardan.collision.hull_search`)."""
 MOST_TIED = 8
 """Largest number of hull vertices at almost equal distance that a search examines (`cardan.collision.hull_search`)."""
 LARGEST_SCAN = 256

@@ -87,7 +87,7 @@ def position(d: MjData) -> np.ndarray:
 
 
 def arena_hold(d: MjData) -> list[bool]:
-    """Return a list with one flag, which is set while a stage calls a Python function: the arena must not move then.
+    """Return a list with one flag. It is set while a Python function called by a stage runs: the arena must not move.
 
     Set the flag by a plain assignment, so that no signal handler can run before the next instruction.
     """

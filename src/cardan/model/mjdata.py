@@ -69,7 +69,7 @@ class MjContact(Record):
 
 
 class MjWarningStat(Record):
-    """Number of warnings of one kind, and the information of the latest one."""
+    """Number of warnings of one kind, and the information stored with the latest of them."""
 
     __slots__ = ()
 

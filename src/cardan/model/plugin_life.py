@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class PluginLife(NamedTuple):
-    """Callbacks for events in the life of plugin instances."""
+    """Callbacks for making and copying plugin instances."""
 
     number: Callable[[str], int]  # takes the name of a plugin and returns its number in ``m.plugin``, or -1
     begin: Callable[[MjModel, MjData], None]  # (m, d), makes the data of all instances, and resets them

@@ -139,7 +139,7 @@ def _inertia_pattern(m: Model, t: Any) -> bool:
 
 @kernel
 def _derivative_pattern(m: Model, t: Any) -> None:
-    """Find the rows of `qDeriv`: each dof with its ancestors and descendants. Map the entries of `qM` to `qDeriv`."""
+    """Find the rows of `qDeriv` (a dof, its ancestors and its descendants). Map the entries of `qM` to `qDeriv`."""
     for dof in range(m.nv):
         t.dof_below[dof] = 1
     for dof in range(m.nv - 1, -1, -1):

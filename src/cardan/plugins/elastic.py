@@ -122,7 +122,7 @@ def memory_of(
 ) -> PluginMemory:
     """Return the memory of an instance: the data of its `vertices`, followed by `numbers` and `indices`.
 
-    `nparts` and `nedge` are its numbers of parts (elements or flaps) and edges. `numbers` and `indices` are lists of
+    `nparts` and `nedge` are the numbers of parts (elements or flaps) and edges. `numbers` and `indices` are lists of
     arrays. `remembered` is explained at `PluginMemory`.
     """
     counts = [len(vertices.body), nparts, nedge, int(vertices.offset.any())]

@@ -307,7 +307,7 @@ def set_plugin_number(d: Data, instance: int, k: int, value: float) -> None:
 
 
 def attach_memory(d: MjData, memories: list[PluginMemory]) -> None:
-    """Concatenate the numbers and integers of all instances, and attach them to `d`."""
+    """Concatenate the numbers and the integers of all instances, and attach the two arrays to `d`."""
     numbers, indices, start, remembered = [np.zeros(0)], [np.zeros(0, np.int64)], [], [np.zeros(0, np.int64)]
     for memory in memories:
         start += [sum(map(len, numbers)), sum(map(len, indices))]

@@ -103,7 +103,7 @@ class GpuMemories:
         self._table.write(self._slots)
 
     def _place(self, capacity: str | None) -> None:
-        """Allocate all fields that `capacity` determines the size of (None: fields of fixed size), filled with 0."""
+        """Allocate all fields that have the size `capacity` (None: a fixed size), filled with 0."""
         layout = lane_layout(self.struct, frozenset(CAPACITIES), capacity, self.sizes, self.worlds)
         memory = self.gpu.allocate(layout.nbytes)
         self._places[capacity] = layout, memory
