@@ -196,10 +196,7 @@ def batch_of(a: Assets, f: Frame, view: int, tri: int, count: int) -> Batch:
 
 @kernel
 def shown_share(f: Frame, samples: int, key: int, x: int, tri: int) -> float:
-    """Return the fraction of pixel `x` that shows `tri` or `NOTHING`.
-
-    The row's first entries are at `samples` in `tile_tri` and at `key` in `run_key`.
-    """
+    """Return the fraction of pixel `x` that shows `tri` or `NOTHING`; the row begins at entries `samples` and `key`."""
     number = f.run_key[key + x]
     if number != MIXED:
         return ONE if number == tri else ZERO

@@ -126,10 +126,7 @@ def multiply_level(a: Assets, f: Frame, level: Level, side: int, run: int, count
 
 @kernel
 def level_for(a: Assets, tex: int, size: float) -> Level:
-    """Return the level of detail in which a pixel, of `size` texels in the full image, covers one to two texels.
-
-    The result also contains the next level.
-    """
+    """Return the level of detail in which a pixel of `size` texels covers 1 to 2 texels, and the next level."""
     most = a.tex_nlevel[tex] - 1
     level, low, high = 0, ONE, TWO
     if size < ONE:  # it needs only the first level
