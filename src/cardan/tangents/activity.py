@@ -278,11 +278,11 @@ class Analysis:
         return {self.name_at(place) for place in self.places.get(pointer, ()) if place[0] != CONSTANT}
 
     def needed(self, found: Activity, keep: Collection[str]) -> set[str]:
-        """Return the active fields whose tangents the stage needs to compute the tangents of `keep`, and `keep`."""
+        """Return the fields `keep`, and the active fields whose tangents the stage needs for the tangents of `keep`."""
         return {name for name in self.needed_places(found, keep) if not name.startswith("%")}
 
     def needed_places(self, found: Activity, keep: Collection[str]) -> set[str]:
-        """Return the fields that `needed` returns, and the active arrays on the stack that are needed, too."""
+        """Return the fields that `needed` returns, and the active stack arrays whose tangents the stage needs."""
         fields = set(keep) & found.active
         values: set[str] = set()
         instructions = list(self.scalar.instructions())[::-1]

@@ -21,13 +21,13 @@ import llvmlite.binding as llvm
 from cardan.jit.target.processor import target_machine
 
 WORTH_IT = 20_000
-"""Smallest number of instructions that must be saved by not inlining a function, because calls take time."""
+"""A function is kept as a part only if this saves at least this number of instructions, because calls take time."""
 ADDRESSES = frozenset(("retptr", "excinfo", "arg.m", "arg.d"))
 """Names of the pointers that a part may have as parameters: result, exception, model and data."""
 
 
 class Calls:
-    """Sizes of the functions of a linked module, and their numbers of calls of each other.
+    """Sizes of the functions of a linked module, and how often each function calls each of the others.
 
     Attributes:
         sizes: number of instructions, by function name.
@@ -89,7 +89,7 @@ class Calls:
 
 
 def shared_functions(module: Any, root: str) -> set[str]:
-    """Choose the functions of a linked module that are not inlined. Functions that save most are chosen first.
+    """Choose the functions of a linked module that are not inlined, first those that save most instructions.
 
     Args:
         module: a linked module that has not been optimised.

@@ -1,8 +1,8 @@
 """Tangents of stages, ready to call. They are made on first use and stored in the disk cache.
 
 The cache stores three results for a stage. The first is its scalar form, which only Numba can make, and which wheels
-contain. The second is the set of fields that it reads and writes for given active fields. The third is the object code
-of its tangents for given active fields and number of directions.
+contain. The second is the set of fields whose tangents the stage reads and writes, for given active fields. The third
+is the object code of its tangents, for given active fields and number of directions.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def written(function: Callable[..., Any]) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def access(function: Callable[..., Any], active: frozenset[str]) -> Access:
-    """Return the fields that the tangents of a stage read and write if the fields `active` have tangents before."""
+    """Return the fields whose tangents a stage reads and writes if the fields `active` have tangents before."""
     entry = entry_of(function)
     active &= touched(function)
 

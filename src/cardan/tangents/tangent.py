@@ -167,7 +167,7 @@ class Tangent:
                 self._visit(item, result)
 
     def _moving(self, parameters: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-        """Yield each parameter of a part that has a tangent or shadow: the type of this, and the parameter's name."""
+        """Yield (type of tangent or shadow, name of parameter) for each parameter of a part that has one of these."""
         for kind, name in parameters:
             if kind == "ptr":
                 yield kind, name
@@ -209,7 +209,7 @@ class Tangent:
             raise TransformError(f"no rule for the instruction {instruction.line.strip()}")
 
     def _with_tangents(self, instruction: Instruction) -> str:
-        """Return the line of a comparison, changed so that terms with value 0 but non-zero tangent are not skipped.
+        """Return the line of a comparison, changed so that terms that are 0 but have a tangent are not skipped.
 
         This affects comparisons with 0, and with other constants at which a formula is simpler (an exponent of 1).
         """

@@ -14,7 +14,7 @@ ANY = "any"
 """Size of a vector or dimension that may have any length."""
 
 COLUMNS = ".columns"
-"""Suffix of the name of a matrix that, in shapes, means its number of columns."""
+"""Suffix after the name of a matrix in a shape: the size is the number of columns of the matrix."""
 
 
 class Array(NamedTuple):

@@ -254,7 +254,7 @@ class ProgramBinding(Binding):
         self._settle = settle  # native code refers to it
 
     def load(self) -> None:
-        """Make the function use the native code that all these bindings share."""
+        """Make the function use the native code that all bindings of this class share."""
         from cardan.jit.driver.program import block_driver
 
         _, (call, table, _) = program_code()

@@ -79,7 +79,7 @@ def ready_glue(place: int) -> tuple[str, str]:
     from cardan.jit.binding.glue import KernelGlue
 
     class Glue(KernelGlue):
-        """Writer of the entry point. Its kernel gets the address of the model's words in place of its slot table's."""
+        """Writer of the entry point. Its kernel gets the address of the model's words instead of the slot table."""
 
         def _objects(self, things: list[Any]) -> None:
             super()._objects(things)

@@ -112,7 +112,7 @@ def _loaded_globals(code: CodeType) -> frozenset[str]:
 
 
 class _Loose:
-    """Marker for a module that a function uses in other ways than `module.name`, so that its members are unknown."""
+    """Marker for a module that a function uses other than as `module.name`, so that the used members are unknown."""
 
 
 _Loose.__name__ = "module (other than as module.name)"

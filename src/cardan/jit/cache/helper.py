@@ -104,7 +104,7 @@ class Helper:
             os.set_blocking(self._pipe.fileno(), False)
 
     def tell(self, tasks: Iterable[str]) -> bool:
-        """Request stages; return whether the helper is still running."""
+        """Send requests for stages to the helper; return whether the helper is still running."""
         words = "".join(task + "\n" for task in tasks).encode()
         try:
             heard = self._pipe.write(words) == len(words) if words else True

@@ -6,7 +6,7 @@ at once, a lock file for each stage ensures that each stage is compiled only onc
 
 Files that were not used for a long time, and files of processes that died, are removed (`prune`). This happens after a
 compilation, once a day at most, and in ``cardan warmup``. The modification time of a file is the time of its last use,
-to within a day (`read`). Other processes may use the folder during this. If a file is missing, they compile the stage
+to within a day (`read`). Meanwhile, other processes may use the folder. If a file is missing, they compile the stage
 again; if a lock file is missing, two processes may compile the same stage.
 """
 

@@ -80,7 +80,7 @@ def load_assembly(symbol: str, assembly: str) -> Address:
 
 
 def ctypes_function(address: Address, result: Any, *arguments: Any) -> Any:
-    """Make a Python callable for a native function. It keeps the address valid, and calls release the GIL."""
+    """Make a Python callable for a native function. The callable keeps the address valid; calls release the GIL."""
     function: Any = ctypes.CFUNCTYPE(result, *arguments)(int(address))
     function.code = address
     return function

@@ -215,9 +215,9 @@ class Program:
 
         Args:
             m: model: an object with `address` (JIT on) and `view` (JIT off).
-            d: data: an object with these attributes and the array `_resume`. Its two words receive the stage and the
-                repetition that stopped, for `resume`. In memory, the addresses of the slot tables of model and data
-                follow these words (for `block_driver`).
+            d: data: an object with these attributes and the array `_resume`. The two words of this array receive the
+                stage and the repetition that stopped, for `resume`. In memory, they are followed by the addresses of
+                the slot tables of model and data (for `block_driver`).
             repeat: total number of repetitions.
         """
         d._resume[0] = 0

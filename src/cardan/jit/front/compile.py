@@ -175,7 +175,7 @@ _SEARCHES = {"memdep-block-number-limit": (50, 200), "memdep-block-scan-limit": 
 
 @contextmanager
 def _shorter_searches() -> Iterator[None]:
-    """Context manager that shortens LLVM's searches for earlier stores: a third of its time for large stages."""
+    """Context manager that limits LLVM's searches for earlier stores: large stages need a third less of LLVM's time."""
     for name, (ours, _) in _SEARCHES.items():
         llvm.set_option("cardan", f"-{name}={ours}")
     try:
@@ -206,7 +206,7 @@ def _finish(library: Any) -> None:
 def _numba_finalize() -> Callable[[Any], None]:
     """Replace Numba's function that finishes a library by one that first finishes the libraries it needs.
 
-    Return the original function. The replacement is permanent: user code that is compiled later may share libraries
+    Return the new function. The replacement is permanent: user code that is compiled later may share libraries
     with stages, because Numba keeps its helper functions, such as `max` of a tuple, for all callers.
     """
     from numba.core.codegen import JITCodeLibrary

@@ -1,13 +1,13 @@
 """Numba's compiler for kernels, with fewer passes and with lowering without error paths.
 
-Kernels raise no exceptions and hold no reference-counted objects. By default, Numba checks after each call whether it
-failed, and propagates the error. It also ends the life of each variable, clears it, and reads the previous value before
-each assignment. Here, calls between kernels have no error check, and variables are simply assigned. Where a kernel
-would raise an exception, an undefined symbol is called. If that call is never reached (as for a tuple index that is too
-large), the optimiser removes it; otherwise `compile.emit` refuses the stage.
+Kernels raise no exceptions and hold no reference-counted objects. By default, Numba checks a status after each call and
+propagates errors. It also marks where the live range of each variable ends, and reads the previous value of a variable
+before each assignment. Here, calls between kernels have no status checks, and variables are simply assigned. Where a
+kernel would raise an exception, an undefined symbol is called. If this call can't be reached (as for a tuple index that
+is too large), the optimiser removes it. Otherwise, `compile.emit` refuses the stage.
 
-The gain is a sixth of the processor time of a cold start (docs/notes/performance-trials.md, "Time to compile kernels"),
-and the refusal of kernels that may raise.
+This saves a sixth of the processor time of a cold start (docs/notes/performance-trials.md, "Time to compile kernels").
+It also ensures that kernels which may raise are refused.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _counts(context: Any, kinds: Any) -> bool:
 
 @register_pass(mutates_CFG=False, analysis_only=True)
 class KernelLegalization(AnalysisPass):
-    """Pass that marks the ends of variables in functions with reference-counted variables."""
+    """Pass that marks the ends of live ranges, only in functions with reference-counted variables."""
 
     _name = "kernel_legalization"
 
@@ -69,7 +69,7 @@ class KernelLegalization(AnalysisPass):
         AnalysisPass.__init__(self)
 
     def run_pass(self, state: Any) -> Any:
-        """Mark the ends of variables if the function has reference-counted variables."""
+        """Mark the ends of live ranges if the function has reference-counted variables."""
         if _counts(state.targetctx, state.typemap.values()):
             check_and_legalize_ir(state.func_ir, flags=state.flags)
         return True
@@ -104,7 +104,7 @@ class KernelLower(lowering.Lower):
             _plain_names.add(self.fndesc.mangled_name)
 
     def pre_block(self, block: Any) -> None:
-        """Begin a block, without Numba's preparations for ends of variables and for ``try``."""
+        """Begin a block, without Numba's preparations for ends of live ranges and for ``try``."""
         if self._counts or not self._plain:
             super().pre_block(block)
         else:
@@ -289,7 +289,7 @@ def rounding(exact: bool, with_errors: bool = False) -> Iterator[None]:
 
 
 def lowered_with_errors() -> bool:
-    """Return whether the function being compiled has error paths, which transforms and users' own functions need."""
+    """Return whether the current function gets error paths, as transforms and users' own functions require."""
     return _with_errors or _exact_rounding is None
 
 

@@ -406,7 +406,7 @@ class MemberType(types.IntEnumMember):
     class_type_class = EnumerationType
 
     def can_convert_to(self, typingctx: Any, other: Any) -> Any:
-        """Return the kind of conversion to another type: as for the member's number, but never an exact match."""
+        """Return the kind of conversion to another type: that of the member's number, except that no match is exact."""
         conversion = typingctx.can_convert(self.dtype, other)
         return max(conversion, Conversion.safe) if conversion else None
 

@@ -82,15 +82,15 @@ def kernel(function: F) -> F:
 def exact(function: F) -> F:
     """Make a stage or collider, and the kernels that it calls, round exactly as the interpreter does.
 
-    Write this decorator below `stage`. By default, sums may be reassociated and contracted, which is faster. That would
-    be wrong if the last bit decides between two equal candidates, as in searches over the corners of parallel faces.
+    Write this decorator below `stage`. By default, sums may be reassociated and contracted, which is faster. The
+    decorator is needed if the last bit decides between equal candidates, as for the corners of parallel faces.
     """
     function.__dict__["__cardan_exact__"] = True
     return function
 
 
 def side_by_side(function: F) -> F:
-    """Make the compiler also vectorise unrolled operations on adjacent numbers in a stage.
+    """Mark a stage in which the compiler also vectorises unrolled operations on adjacent numbers.
 
     Write this decorator below `stage`. Loops are vectorised in all stages. The option makes some stages faster, others
     slower.

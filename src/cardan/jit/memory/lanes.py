@@ -45,7 +45,9 @@ class LaneLayout:
 def lane_layout(
     struct: Struct, growable: frozenset[str], capacity: str | None, sizes: Mapping[str, int], worlds: int
 ) -> LaneLayout:
-    """Lay out the fields whose length depends on `capacity`, for many `worlds`. None: fields of fixed size and scalars.
+    """Lay out the fields whose length depends on `capacity`, for `worlds` worlds.
+
+    If `capacity` is None, lay out the fields of fixed size and the scalars.
 
     `growable` are the names of capacities of `struct` that may grow, and `sizes` are the values of all sizes. Among the
     fields of fixed size, arrays of the same type are adjacent, without gaps, so that each type forms one array

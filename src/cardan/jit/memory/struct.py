@@ -45,7 +45,7 @@ class Views(dict[str, np.ndarray]):
         raise KeyError(name)
 
     def names(self) -> Collection[str]:
-        """Return the names of all fields that `make` can make."""
+        """Return the names of all fields for which `make` can make a view."""
         return ()
 
     def __missing__(self, name: str) -> np.ndarray:
@@ -141,7 +141,7 @@ class Link:
         self._slots: tuple[np.ndarray, np.ndarray] | None = None
 
     def slots(self, here: Struct, there: Struct) -> tuple[np.ndarray, np.ndarray]:
-        """Return the slots of the arrays in both structures. All calls must have the same two structures."""
+        """Return the arrays' slots in both structures. Calls must pass the same structures: the result is cached."""
         if self._slots is None:
             mine = [here.slot[name] for name in self.names]
             self._slots = np.array(mine), np.array([there.slot[name] for name in self.names.values()])
@@ -159,8 +159,8 @@ class Shared(NamedTuple):
 class StructMemory:
     """Memory of one instance: slot table, array storage and scalar views.
 
-    Arrays whose sizes depend on `growable` have a buffer for each capacity, which is replaced when the capacity grows.
-    All other arrays are in one buffer.
+    Each capacity in `growable` has a buffer for the arrays whose sizes depend on the capacity. When the capacity grows,
+    the buffer is replaced. All other arrays are in one buffer.
 
     Args:
         struct: the description.
@@ -200,7 +200,7 @@ class StructMemory:
         return sum(buffer.nbytes for buffer in self.arena.values())
 
     def take_values(self, other: StructMemory) -> None:
-        """Copy all values except attached arrays from `other`, which has the same sizes but may differ in precision."""
+        """Copy all values except attached arrays from `other`. Sizes must be the same; the precision may differ."""
         for field in self.struct.fields:
             if field.is_scalar:
                 self.scalars[field.name][...] = other.scalars[field.name]
@@ -208,7 +208,7 @@ class StructMemory:
                 self.arrays[field.name][...] = other.arrays[field.name]
 
     def grow(self, capacity: str, size: int) -> None:
-        """Enlarge the arrays that are sized by `capacity` to `size`, and keep their contents.
+        """Increase `capacity` to `size`: enlarge the arrays whose shapes mention it, and keep their contents.
 
         If a signal handler raises an exception, the arrays are either unchanged or enlarged.
         """
@@ -228,7 +228,7 @@ class StructMemory:
         self.sizes[capacity] = size
 
     def attach(self, name: str, array: np.ndarray) -> None:
-        """Make the field `name`, whose first dimension is ``"any"``, refer to `array`, which is kept alive."""
+        """Make the array field `name` refer to `array`, or to a copy with the right type and order; keep it alive."""
         start, dtype = self.struct.words_of[name]
         if array.dtype is not dtype or not array.flags.c_contiguous:
             array = np.ascontiguousarray(array, dtype)
@@ -292,7 +292,7 @@ class StructMemory:
         self.arrays.attached |= dict.fromkeys(names, view)
 
     def set_scalars(self, values: Mapping[str, float]) -> None:
-        """Set many scalars, by name, at once."""
+        """Set many scalars at once; `values` are the new values, by name."""
         slot, by_name = self.struct.slot, self.struct.by_name
         groups: dict[str, tuple[list[int], list[float]]] = {}
         for name, value in values.items():
@@ -303,7 +303,7 @@ class StructMemory:
             self.slots.view(DTYPES[dtype])[slots, 0] = numbers
 
     def copy_from(self, other: StructMemory) -> None:
-        """Copy all values from `other`, which must have equal sizes except for capacities."""
+        """Copy all values from `other`. All sizes except capacities must be the same."""
         for capacity in self.growable:
             if self.sizes[capacity] < other.sizes[capacity]:
                 self.grow(capacity, other.sizes[capacity])

@@ -102,7 +102,7 @@ def host_platform() -> str:
 
 
 def runs(level: str) -> bool:
-    """Return whether this processor has the features of a level; if ``CARDAN_CPU`` is set, whether it is the level."""
+    """Return whether this processor has a level's features; if ``CARDAN_CPU`` is set, whether it names the level."""
     named = os.environ.get("CARDAN_CPU")
     if named:
         return named == level

@@ -73,8 +73,8 @@ LARGE = 150
 HUGE = 30_000
 """Number of lines of assembly above which a stage is not inlined into one function, to save registers."""
 SHARED, ALONE = 600, 1200
-"""Limits for functions of such a stage, in lines with inlined calls included. A longer function is not inlined. The
-first limit is for functions called at several places, the second for those called at one place."""
+"""Limits for functions of a stage above `HUGE`, in lines with inlined calls included. A longer function is not inlined.
+The first limit is for functions called at several places, the second for those called at one place."""
 _SLOT_NAME = re.compile(r'^!(\d+) = !{!"slot"', re.MULTILINE)
 _SLOT_TAG = "^!(\\d+) = !{{!{name}, !{name}, i64 0}}"
 _REGISTER = re.compile(r"call i32 @llvm\.nvvm\.read\.ptx\.sreg\.(\w+)\.x\(\)")
@@ -269,8 +269,8 @@ def ptx(*codes: Code, architecture: str = OLDEST, extra: int = 0, libdevice: Pat
 def _around_calls(module: Any) -> set[str]:
     """Return the functions that call others by number, and the large functions that they call directly.
 
-    These functions are not inlined. The caller's registers are stored during calls by number, so that few values should
-    be live around these calls.
+    These functions are not inlined: calls by number make the caller store its registers, so few values should be live
+    around such calls.
     """
     texts = {match[1]: match[0] for match in _DEFINITION.finditer(str(module))}
     calling = {name for name, text in texts.items() if _BY_NUMBER.search(text) and not name.startswith(CALL)}
@@ -279,7 +279,7 @@ def _around_calls(module: Any) -> set[str]:
 
 
 def _parts(text: str) -> set[str]:
-    """Return the functions of a huge module that are not inlined, because they would be copied to many places."""
+    """Return the functions of a huge module that are too long to be inlined (limits `SHARED` and `ALONE`)."""
     texts = {match[1]: match[0] for match in _DEFINITION.finditer(text)}
     callees = {name: [c for c in _CALLEE.findall(body) if c in texts] for name, body in texts.items()}
     calls = Counter(callee for called in callees.values() for callee in called)
