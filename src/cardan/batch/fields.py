@@ -268,7 +268,7 @@ class BatchFields:
 
 
 def _unbound(name: str) -> str:
-    """Return the reason why a field of the data can't be bound, or "" if there is no such field."""
+    """Return the reason why a field of the data can't be bound, or "" if the data has no such field."""
     if DATA.members(f"{name}."):
         return f"'{name}' can't be bound: it is made of several fields; data(world) has it"
     if name not in DATA.slot or name.startswith("work."):

@@ -243,9 +243,8 @@ class Cluster:
         Constants that depend on these values are computed for each world, as by `Batch.set_const`.
 
         Args:
-            fields: values (nworld, ...) of fields of the model, by name (see `Batch.expand`). Or a function
-                that draws the values for one world, given the model and a `numpy.random.Generator` that depends only on
-                `seed` and the world's id.
+            fields: values (nworld, ...) of fields of the model, by name (see `Batch.expand`). Or a function that draws
+                one world's values from the model and a `numpy.random.Generator` for `seed` and the world's id.
             nstep: number of steps.
             nworld: number of worlds; needed if `fields` is a function.
             seed: seed of the generators.

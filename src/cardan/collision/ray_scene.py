@@ -206,7 +206,7 @@ def cast_rays(
 
 @kernel
 def cast_at_geom(m: Model, d: Data, geomid: int, pnt: ConstArray2, vec: ConstArray2, kind: int) -> float:
-    """Distance along a ray to geom `geomid`, or `REFUSED` if there is no such geom or its type is not `kind`."""
+    """Distance along a ray to geom `geomid`, or `REFUSED` if the geom does not exist or its type is not `kind`."""
     if geomid < 0 or geomid >= m.ngeom or m.geom_type[geomid] != kind:
         return REFUSED
     return ray_geom(m, d, geomid, get3(pnt, 0), get3(vec, 0))

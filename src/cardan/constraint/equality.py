@@ -203,7 +203,7 @@ def joint_offset(m: Model, d: Data, joint: int) -> float:
 
 @kernel
 def add_joint_coupling(m: Model, d: Data, e: int) -> int:
-    """Add the row that makes joint 1 a quartic function of joint 2, or constant if there is no joint 2."""
+    """Add the row that makes joint 1 a quartic function of joint 2, or constant without joint 2."""
     joint1, joint2 = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
     coupled = joint2 >= 0
     row = open_rows(m, d, 1, 2 if coupled else 1, CNSTR_EQUALITY, e)
@@ -221,7 +221,7 @@ def add_joint_coupling(m: Model, d: Data, e: int) -> int:
 
 @kernel
 def add_tendon_coupling(m: Model, d: Data, e: int) -> int:
-    """Add the row that makes tendon 1 a quartic function of tendon 2, or constant if there is no tendon 2.
+    """Add the row that makes tendon 1 a quartic function of tendon 2, or constant without tendon 2.
 
     If no dof moves the tendons, add no row.
     """

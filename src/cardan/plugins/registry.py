@@ -215,7 +215,7 @@ def find_plugin(name: str) -> Plugin | None:
 
 
 def number_of(name: str) -> int:
-    """Return the index of the plugin `name` in the registry, or -1 if there is no such plugin."""
+    """Return the index of the plugin `name` in the registry, or -1 if the registry lacks it."""
     return list(PLUGINS).index(name) if find_plugin(name) else -1
 
 

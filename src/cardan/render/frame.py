@@ -340,7 +340,7 @@ class Frame:
             self.assets.take_soft(scene)
 
     def _mirror_views(self, scene: MjvScene, view: View) -> list[View]:
-        """Return a list with the view in the scene's mirror, or an empty list if there is no mirror.
+        """Return a list with the view in the scene's mirror, or an empty list if the scene has no mirror.
 
         The mirror is the upper side of the first box that reflects, or the first plane that reflects and is seen from
         above. A scene has at most one mirror, as in the reference.

@@ -79,7 +79,7 @@ class Attribute:
     means: Mapping[Any, Any] | None = None
 
     def from_alias(self, value: Any) -> Any:
-        """Convert a value of the attribute ``alias`` to this attribute's value. False if there is no counterpart."""
+        """Convert a value of the attribute ``alias`` to this attribute's value. False if it has no counterpart."""
         if self.means is None:
             return value
         return next((own for own, other in self.means.items() if other == value), False)
