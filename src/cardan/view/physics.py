@@ -45,7 +45,7 @@ class History:
         self._states.append(states)
 
     def restore(self, model: MjModel, worlds: Sequence[MjData], age: int) -> bool:
-        """Restore the states recorded `age` records before the last record; return False if that record does not exist."""
+        """Restore the states recorded `age` records before the last record; return False if there are fewer records."""
         if not 0 <= age < len(self._states):
             return False
         for state, data in zip(self._states[-1 - age], worlds, strict=True):
