@@ -78,10 +78,10 @@ class _Distribution(importlib.metadata.Distribution):
 
 
 def install() -> None:
-    """Install the import hook: ``import mujoco`` and its submodules import Cardan in this process.
+    """Install the import hook: from then on, importing ``mujoco`` or a submodule of it imports Cardan in this process.
 
     Raises:
-        ImportError: the reference's package has already been imported.
+        ImportError: the original ``mujoco`` package has already been imported.
     """
     if any(isinstance(finder, _Finder) for finder in sys.meta_path):
         return

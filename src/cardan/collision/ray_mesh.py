@@ -179,7 +179,12 @@ def ray_cell(m: Model, hfield: int, row: int, col: int, p: Vec3, v: Vec3, x_in: 
 
 @kernel
 def crossing(index: int, step: int, origin: float, spacing: float, inverse: float) -> float:
-    """Distance at which a ray leaves row or column `index`, from the sign `step` of its direction across the cells."""
+    """Distance along a ray to the point where the ray leaves grid row or column `index`.
+
+    `step` is the sign of the ray's direction component across the rows or columns; if it is 0, return HUGE. `origin` is
+    the ray's start coordinate, measured from the first edge of the grid (m). `spacing` is the cell size (m), `inverse`
+    the reciprocal of the direction component.
+    """
     if step == 0:
         return HUGE
     return ((index + (1 if step > 0 else 0)) * spacing - origin) * inverse

@@ -107,7 +107,11 @@ def distant_pair_margin(d: Data, side1: int, side2: int) -> float:
 def note(
     m: Model, d: Data, found: int, append: bool, sides: IntPair, pair: int, elements: IntPair, vertex: int
 ) -> tuple[int, float]:
-    """Return a status and the smallest distance of the `found` contacts; if `append` is set, append them."""
+    """Return a status and the smallest distance among the `found` contacts of a pair.
+
+    If `append` is set, also append to ``d.contact`` those contacts whose distance exceeds their margin. Return GROW_CON
+    if they do not fit. `sides`, `pair`, `elements` and `vertex` identify the pair and are stored with its contacts.
+    """
     if found <= 0:
         return OK, FAR
     least = least_distance(d.work.near_dist, 0, found)

@@ -9,14 +9,14 @@ start bytes   content
 8     4       version of the format, unsigned
 12    4       length of the header, unsigned
 16    8       length of the payload, unsigned
-24    32      SHA-256 of the preamble so far, the header and the payload
+24    32      SHA-256 of bytes 0 to 23, the header and the payload
 56            header: ``{"made_by": ..., "sizes": {name: number}, "fields": [[name, type, shape], ...],
               "plugins": [name of the plugin of each instance]}``
               payload: the fields in the order of the header, without gaps; scalars have one element
 ===== ======= =======================================================================================
 
-The checksum detects damage, but does not protect against forged files. Load files only from sources that you
-would also trust with programs.
+The checksum detects damage but does not protect against forged files. Load a model file only if you would also run a
+program from the same source.
 """
 
 from __future__ import annotations

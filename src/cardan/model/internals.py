@@ -113,7 +113,7 @@ def functions(m: MjModel) -> dict[str, Any]:
 
 
 def later_functions(m: MjModel) -> LaterCode:
-    """Return an object that keeps all functions loaded that are written to the model's tables from now on."""
+    """Return an object that keeps functions loaded: those that are written to the model's tables after this call."""
     return m._later_code
 
 

@@ -100,10 +100,11 @@ def multiply_by(f: Frame, k: int, color: Color) -> None:
 
 @kernel
 def multiply_level(a: Assets, f: Frame, level: Level, side: int, run: int, count: int) -> int:
-    """Multiply the first pixels of a run, up to the first one that needs another level of detail; return their number.
+    """Multiply the colours of a run's first pixels by the texture colour at one level of detail; return their number.
 
-    The sizes of pixels are compared one after the other, so that LLVM vectorises over channels. If it vectorised over
-    pixels, it would read texels byte by byte.
+    The run consists of `count` pixels from index `run`. The loop stops at the first pixel that needs another level. It
+    tests pixel sizes one at a time, so that LLVM vectorises over colour channels. If LLVM vectorised over pixels, texels
+    would be loaded byte by byte.
     """
     low, high, width, height, next_width, next_height, adr, next_adr = level
     find_texels(f, side, width, height, adr, run, count, 0)

@@ -147,5 +147,5 @@ def needs_rne_post(m: MjModel) -> bool:
 
 
 def needs_subtree_vel(m: MjModel) -> bool:
-    """Whether a sensor of the model may need subtree momenta (`subtree_vel` before the velocity sensors)."""
+    """Whether a sensor of the model may need subtree momenta. If so, `subtree_vel` runs before velocity sensors."""
     return _uses(m, SUBTREE_VEL, _VEL)

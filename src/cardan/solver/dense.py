@@ -1,10 +1,11 @@
 """Dense Newton matrices of one island: Hessian, factorisation and solution.
 
-``H = M + J' D J`` over the rows in the quadratic zone is stored in ``work.H`` and updated when rows change state. Its
-factor H = L' D L is stored in ``work.L``, and computed from the last dof to the first (Featherstone, Rigid Body
-Dynamics Algorithms, section 6.5). In this order, rows keep the zeros of the kinematic tree. Elliptic contacts in the
-zone CONE add J' (contact.H) J to ``work.L`` before the factorisation. Both arrays hold lower triangles of row-major
-n x n matrices. The diagonal of the factor holds reciprocal pivots, and its rows are not divided by them.
+``work.H`` holds the Hessian ``M + J' D J``, summed over the constraint rows in the quadratic zone. It is updated when
+constraint rows change state. ``work.L`` holds the factorisation H = L' D L. It is computed from the last dof to the
+first (Featherstone, Rigid Body Dynamics Algorithms, section 6.5), an order without fill-in where the kinematic tree has
+zeros. Before the factorisation, elliptic contacts in the zone CONE add J' (contact.H) J to ``work.L``. Both arrays hold
+lower triangles of row-major n x n matrices. The diagonal of ``work.L`` holds reciprocal pivots. The off-diagonal
+entries of each row are not divided by the row's pivot.
 """
 
 from __future__ import annotations

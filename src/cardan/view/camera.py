@@ -1,9 +1,9 @@
-"""The cameras of the pages and the session's camera; the mouse in the pages.
+"""Cameras of the browser pages, the session's camera, and mouse input from the pages.
 
-A click selects a body; dragging with Ctrl pulls and rotates it, as in `simulate`. Otherwise, the user's mouse moves the
-camera of that page. A pose is sent to a page only after a script, a control, or a body to which the camera is fixed has
-moved the camera. A tracking camera does not move the pages' cameras. It moves the world, so that the tracked body stays
-at its position in the picture.
+A click selects a body; dragging with Ctrl pulls and rotates the body, as in `simulate`. Any other mouse input moves the
+camera of the page that receives the input. If a script, a control of the panel, or the body to which the camera is
+fixed moves the session's camera, the new pose is sent to the pages. A tracking camera moves the world in place of the
+pages' cameras, so that the tracked body stays at its position in the picture.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Cache of meshes and their hulls, for the next model of this process that uses the same file.
+"""Process-wide cache of meshes and their convex hulls, for later models that use the same mesh file.
 
-Programs often compile the same model again: one environment for each worker, a new one after each change. The cache key
-is the file's path, size and time of modification. A file that changed just before it was read is not cached: it may
-change again within the resolution of that time. The most recently used meshes are kept, up to `LARGEST` bytes. Hulls of
-small meshes are cached by their points, whatever the source. Hulls of meshes in the model's text are therefore not
-computed again, and equal meshes in one model share a hull.
+Programs often compile the same model repeatedly, for example once per worker or once after each change. The cache key
+is the file's path, size and modification time. A file that was modified just before it was read is not cached: it might
+change again without a new modification time, whose resolution is limited. The most recently used meshes are kept, up to
+`LARGEST` bytes. The hulls of small meshes are keyed by the points, wherever these come from. Hulls of meshes defined in
+the XML are therefore not recomputed, and equal meshes in one model share a hull.
 """
 
 from __future__ import annotations
