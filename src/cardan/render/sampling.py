@@ -103,7 +103,7 @@ def multiply_level(a: Assets, f: Frame, level: Level, side: int, run: int, count
     """Multiply the colours of a run's first pixels by the texture colour at one level of detail; return their number.
 
     The run consists of `count` pixels from index `run`. The loop stops at the first pixel that needs another level. It
-    tests pixel sizes one at a time, so that LLVM vectorises over colour channels. If LLVM vectorised over pixels, texels
+    tests pixel sizes one at a time, so that LLVM vectorises over colour channels. If it vectorised over pixels, texels
     would be loaded byte by byte.
     """
     low, high, width, height, next_width, next_height, adr, next_adr = level
