@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -210,6 +211,33 @@ def test_attach_parts(spec: mujoco.MjSpec) -> None:
     frame = parent.attach(pendulum(), prefix="p-", site="hand")
     assert frame.bodies == [] if hasattr(type(frame), "bodies") else True
     assert parent.compile().nbody == 4
+
+
+def tetrahedron(size: int) -> bytes:
+    """A mesh."""
+    return f"v 0 0 0\nv {size} 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n".encode()
+
+
+MESHED = """<mujoco><asset><mesh name="m" file="{0}"/></asset>
+<worldbody><body name="b"><geom type="mesh" mesh="m"/></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("name", ["x.obj", "other/x.obj"])
+def test_attached_models_keep_their_files(name: str, tmp_path: Path) -> None:
+    """Files of the same name must have the same content, whether they are in memory or on the disk."""
+    parent = mujoco.MjSpec.from_string(MESHED.format("x.obj"), {"x.obj": tetrahedron(1)})
+    frame = parent.worldbody.add_frame()
+    for size in (1, 2):
+        child = mujoco.MjSpec.from_string(MESHED.format(name), {name: tetrahedron(size)})
+        (tmp_path / "x.obj").write_bytes(tetrahedron(size))
+        (tmp_path / "child.xml").write_text(MESHED.format("x.obj"))
+        for number, source in enumerate((child, mujoco.MjSpec.from_file(str(tmp_path / "child.xml")))):
+            if size == 1:
+                frame.attach_body(source.body("b"), f"{number}-", "")
+                continue
+            with pytest.raises(MjcfError, match=r"<mesh name='m'> file: the asset 'x\.obj' of the target has another"):
+                frame.attach_body(source.body("b"), f"{number}+", "")
+    assert parent.copy().compile().nmesh == 3
 
 
 def test_attaching_twice_needs_another_prefix(spec: mujoco.MjSpec) -> None:

@@ -112,6 +112,7 @@ WRONG = {
     '<attach model="zip" body="a" prefix="A"/>': "there is no <model> named 'zip'",
     '<attach model="kid" body="a" frame="inner" prefix="A"/>': "body and frame exclude each other",
     '<attach prefix="A"/>': "needs body or frame",
+    '<attach body="world" prefix="A"/>': "the world body would contain itself",
     2 * '<attach model="kid" body="a" prefix="A"/>': "already; attach with another prefix",
     """<body name="A"><geom size="1"/><attach body="B" prefix="1"/></body>
     <body name="B"><geom size="1"/><attach body="A" prefix="2"/></body>""": "would contain itself",

@@ -133,6 +133,8 @@ class _Expansion:
         if not given and tree is self.tree:
             raise element.error("an attachment from the same model needs body or frame")
         if not given or (given == ["body"] and element.attributes["body"] == WORLD):
+            if tree is self.tree:
+                raise element.error("the world body would contain itself", "body")
             return None
         (kind,) = given
         name = element.attributes[kind]

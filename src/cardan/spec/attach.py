@@ -57,7 +57,8 @@ class Attachment:
         ``whole`` means that the roots are the whole content of the child. Return the copies of the roots.
 
         Raises:
-            MjcfError: a name is already used in the target. The target is unchanged.
+            MjcfError: a name is already used in the target, or the name of a file with another content. The target is
+                unchanged.
         """
         self.parent.uses_later |= self.child.uses_later
         relations = list(self._relations(roots, whole))
@@ -70,6 +71,7 @@ class Attachment:
                 if kind and name and self.parent.find(kind, self.renamed(name)) is not None:
                     message = f"the model has a {kind} named '{self.renamed(name)}' already; attach with another prefix"
                     raise element.error(message, "name")
+                self._check_files(element)
         for cls in self.child.defaults:
             self.classes[cls.name] = self._copied_class(cls)
         with nullcontext() if self.late_keys else keys_kept(self.parent):
@@ -92,7 +94,8 @@ class Attachment:
             else:
                 rewrite_key(copy, known, after)
         for name, content in self.child.assets.items():
-            self.parent.assets.setdefault(name, content)
+            if self.parent.asset_key(name) is None:
+                self.parent.assets[name] = content
         self.parent.changed()
         return made
 
@@ -121,6 +124,31 @@ class Attachment:
     def renamed(self, name: str) -> str:
         """Return a name with prefix and suffix."""
         return f"{self.prefix}{name}{self.suffix}"
+
+    def _check_files(self, element: Element) -> None:
+        """Check that the names of an element's files do not mean other files in the target's ``assets``."""
+        if not self.parent.assets:
+            return
+        for row in element.row.attributes.values():
+            file = element.attributes.get(row.name) if row.type is Type.FILE else None
+            here = self.parent.asset_key(file) if file else None
+            if here is None or self._content(element, file) in (None, self.parent.assets[here]):
+                continue
+            message = f"the asset '{here}' of the target has another content; rename one of the files"
+            raise element.error(message, row.name)
+
+    def _content(self, element: Element, file: str) -> bytes | None:
+        """Return the content of a file that an element of the child names; None if it cannot be read."""
+        path = self._path(element, file)
+        try:
+            return self.child.read_file(path.name, path.parent)[0]
+        except OSError:
+            return None
+
+    def _path(self, element: Element, file: str) -> Path:
+        """Return the path on the disk of a file that an element of the child names."""
+        last = basename(file) if self.settings["strippath"] else file
+        return (self.child.folder or Path()) / asset_folder(self.settings, element.tag) / last
 
     # --- default classes ---------------------------------------------------------------------------------------------
 
@@ -206,9 +234,7 @@ class Attachment:
         for row in element.row.attributes.values():
             if row.type is Type.FILE and (file := given.get(row.name)) and self.child.asset_key(file) is None:
                 # the path by which the target finds the child's file
-                last = basename(file) if self.settings["strippath"] else file
-                folder = (self.child.folder or Path()) / asset_folder(self.settings, element.tag)
-                given[row.name] = str((folder / last).resolve())
+                given[row.name] = str(self._path(element, file).resolve())
 
     def _angle(self, value: Any) -> Any:
         """Convert an angle or several angles to the target's unit."""
