@@ -131,7 +131,9 @@ class Attachment:
             return
         for row in element.row.attributes.values():
             file = element.attributes.get(row.name) if row.type is Type.FILE else None
-            here = self.parent.asset_key(file) if file else None
+            if not file:
+                continue
+            here = self.parent.asset_key(file)
             if here is None or self._content(element, file) in (None, self.parent.assets[here]):
                 continue
             message = f"the asset '{here}' of the target has another content; rename one of the files"

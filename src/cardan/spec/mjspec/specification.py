@@ -93,7 +93,10 @@ class Specification:
 
     @property
     def compat(self) -> str:
-        """Version of MuJoCo whose behaviour compiled models have: ``"3.1"`` or ``"4.0"``. Can be set."""
+        """Version of MuJoCo whose behaviour compiled models have: ``"3.1"`` or ``"4.0"``. Can be set.
+
+        Macros such as ``flexcomp`` are expanded when a file is read, with the version that was given there.
+        """
         return self.tree.compat
 
     @compat.setter
