@@ -147,6 +147,15 @@ def test_attachments_of_attachments_are_bounded(monkeypatch: pytest.MonkeyPatch)
         cardan.MjModel.from_xml_string(text)
 
 
+def test_models_that_name_the_next_one_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each level doubles the number of files that are read; it is bounded."""
+    link = '<mujoco><asset><model name="c" file="{0}.xml"/><model name="d" file="{0}.xml"/></asset></mujoco>'
+    files = {f"{i}.xml": link.format(i + 1).encode() for i in range(30)} | {"30.xml": b"<mujoco/>"}
+    monkeypatch.setattr("cardan.mjcf.reader._MOST_FILES", 100)
+    with pytest.raises(MjcfError, match="more than 100 models are attached"):
+        cardan.MjModel.from_xml_string(link.format(0), files)
+
+
 def test_long_chains_of_models() -> None:
     """Models that attach models are refused beyond a certain depth."""
     link = """<mujoco><asset><model name="c" file="{}.xml"/></asset>

@@ -91,8 +91,8 @@ def _read(tree: ModelTree, text: str | bytes, source: str, path: Path | None) ->
         tags = _read_document(tree, text, source, path)
     except NotWellFormed as error:
         text = mended(text, source, error)
-        files, tree = tree.inside_files, ModelTree(tree.source, tree.folder, tree.assets, tree.compat)
-        tree.inside_files = files
+        first, tree = tree, ModelTree(tree.source, tree.folder, tree.assets, tree.compat)
+        tree.inside_files, tree.attached_files = first.inside_files, first.attached_files
         tags = _read_document(tree, text, source, path)
     if "attach" in tags or "model" in tags:
         expand_attachments(tree, _read_model)
@@ -113,12 +113,16 @@ def _read_model(name: str, tree: ModelTree) -> ModelTree:
 
     Raises:
         OSError: the file can't be read.
-        MjcfError: the file breaks the rules, or the model contains itself.
+        MjcfError: the file breaks the rules, the model contains itself, or too many models are read.
     """
     text, place = model_file(name, tree)
+    tree.attached_files.append(str(place))
+    if len(tree.attached_files) > _MOST_FILES:
+        message = f"more than {_MOST_FILES} models are attached"
+        raise MjcfError(message, tree.source, element="model", attribute="file")
     path = place if isinstance(place, Path) else None
     made = ModelTree(str(place), path.parent if path else tree.folder, tree.assets, tree.compat)
-    made.inside_files = (*tree.inside_files, str(place))
+    made.inside_files, made.attached_files = (*tree.inside_files, str(place)), tree.attached_files
     return _read(made, text, str(place), path)
 
 

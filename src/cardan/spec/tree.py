@@ -37,6 +37,7 @@ class ModelTree:
         late_keys: attached keyframes that are not assembled yet, with the values of each element by part of the state.
         first_copies: the first copy of each element that ``replicate`` replaced by copies.
         inside_files: file of this model and, if it is read to be attached, files of the models around it.
+        attached_files: files of all models read so far to be attached, also by attached models (one list for all).
         uses_later: whether an element or attribute may need a feature that this version does not have yet.
         inherited: cache used during compilation: for each element, the default class of its children that name none.
             None while the tree may be changed.
@@ -68,6 +69,7 @@ class ModelTree:
         self.late_keys: list[tuple[Element, dict[str, dict[Element, Sequence[float]]]]] = []
         self.first_copies: dict[Element, Element] = {}
         self.inside_files: tuple[str, ...] = ()
+        self.attached_files: list[str] = []
         self.inherited: dict[Element | None, DefaultClass] | None = None
         self._sections: dict[str, Element] = {}
         self._names: dict[str, dict[str, Element]] | None = None
