@@ -73,6 +73,7 @@ def _check(text: str | bytes, source: str) -> None:
 
 def run_parser(parser: expat.XMLParserType, text: str | bytes, source: str) -> None:
     """Parse the whole text, then remove the parser's handlers. Raises NotWellFormed if the text is not well-formed."""
+    content = b""
     try:
         content = text.encode() if isinstance(text, str) else text
         parser.Parse(content, True)

@@ -89,15 +89,16 @@ def copy_relations(tree: ModelTree, names: Named, renames: list[Rename], keep: b
 def _poses(macro: Element, values: dict[str, Any]) -> list[dict[str, Any]]:
     """Return position and orientation of each copy, as attributes of a frame.
 
-    As in the reference, the offset from copy i - 1 to copy i is rotated by the orientation of copy i - 2.
+    The offset from copy i - 1 to copy i is rotated by the orientation of copy i - 2 in MuJoCo 3.1, of copy i - 1 in 4.0.
     """
     compiler = macro.tree.section("compiler")
     unit = radians(1.0) if compiler["angle"] == "degree" else 1.0
+    back = 1 if macro.tree.compat == "4.0" else 2
     pos, euler = (0.0, 0.0, 0.0), values["euler"]
     poses = []
     for i in range(values["count"]):
         if i:
-            turn = euler2quat(scale3(euler, max(i - 2, 0) * unit), compiler["eulerseq"])
+            turn = euler2quat(scale3(euler, max(i - back, 0) * unit), compiler["eulerseq"])
             pos = add3(pos, rot_vec_quat(values["offset"], turn))
         poses.append({"pos": pos, "euler": scale3(euler, float(i))})
     return poses
