@@ -6,8 +6,8 @@ from later import later_run
 
 import cardan
 
-XML = """<mujoco><worldbody><replicate count="5" offset=".6 0 .1" euler="10 0 17"><body><geom size=".1"/></body></replicate>
-</worldbody></mujoco>"""
+XML = """<mujoco><worldbody><replicate count="5" offset=".6 0 .1" euler="10 0 17"><body>
+<geom size=".1"/></body></replicate></worldbody></mujoco>"""
 READ = "m = mujoco.MjModel.from_xml_string(xml); out = np.array(m.body_pos), np.array(m.body_quat)"
 
 

@@ -89,7 +89,7 @@ def copy_relations(tree: ModelTree, names: Named, renames: list[Rename], keep: b
 def _poses(macro: Element, values: dict[str, Any]) -> list[dict[str, Any]]:
     """Return position and orientation of each copy, as attributes of a frame.
 
-    The offset from copy i - 1 to copy i is rotated by the orientation of copy i - 2 in MuJoCo 3.1, of copy i - 1 in 4.0.
+    The offset from copy i - 1 to copy i is rotated by the orientation of copy i - 2 (MuJoCo 3.1) or i - 1 (4.0).
     """
     compiler = macro.tree.section("compiler")
     unit = radians(1.0) if compiler["angle"] == "degree" else 1.0
