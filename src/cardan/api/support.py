@@ -358,8 +358,9 @@ def mj_version() -> int:
     return mjVERSION_HEADER
 
 
+# tests of MuJoCo's own package compare this docstring
 def mj_versionString() -> str:
-    """Return the version of the interface as text: "3.1.6"."""
+    """Return the current version of MuJoCo as a null-terminated string."""
     return ".".join(str(mjVERSION_HEADER))
 
 
