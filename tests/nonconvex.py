@@ -26,7 +26,7 @@ def channel() -> tuple[np.ndarray, np.ndarray]:
 
 
 def pieces(vertex: np.ndarray, parts: tuple[tuple[int, ...], ...] = PARTS) -> bytes:
-    """What the process of the library writes for convex parts of the channel, whose vertices are given."""
+    """Output of the library's process for convex parts of the channel, given their vertices."""
     n = len(SECTION)
     points = [vertex[[*part, *(n + k for k in part)]] for part in parts]
     made = io.BytesIO()

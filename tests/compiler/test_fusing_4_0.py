@@ -38,7 +38,7 @@ out["bodies"] = [m.body(i).name for i in range(m.nbody)]
 
 @pytest.mark.parametrize("name", CASES)
 def test_as_in_4_0(name: str) -> None:
-    """The same bodies are left, with the same content and inertia."""
+    """Fusing leaves the bodies that 4.0.0 leaves, with equal content and inertia."""
     xml = MODEL.format(*CASES[name])
     there = later_run(FETCH, xml=xml, fields=FIELDS)
     m = cardan.MjModel.from_xml_string(xml, compat="4.0")

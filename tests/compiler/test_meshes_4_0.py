@@ -233,7 +233,7 @@ def test_hulls_on_demand(inertia: str, pair: str) -> None:
 
 @pytest.mark.parametrize("most", [4, 5, 9, 100])
 def test_bounded_hulls(most: int) -> None:
-    """A hull stops at so many vertices; it has the same vertices and order as that of 4.0.0."""
+    """A hull stops at the given number of vertices; they and their order are those of 4.0.0."""
     cloud = " ".join(map(repr, np.random.default_rng(1).normal(size=90).tolist()))
     check_equal(model(f'vertex="{cloud}" maxhullvert="{most}"'))
 
@@ -302,7 +302,7 @@ WORDS = """<mujoco><default><mesh inertia="convex" maxhullvert="20"/></default><
 
 @pytest.mark.parametrize("compat", ["3.1", "4.0"])
 def test_saved_meshes(compat: str, tmp_path: Any) -> None:
-    """What is saved gives the same meshes here and, under 4.0, in 4.0.0."""
+    """Saved models give equal meshes here and, under 4.0, in 4.0.0."""
     m = cardan.MjModel.from_xml_string(WORDS, compat=compat)
     path = tmp_path / "saved.xml"
     cardan.mj_saveLastXML(str(path), m)

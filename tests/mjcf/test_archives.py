@@ -65,7 +65,7 @@ def test_without_a_model(tmp_path: Path) -> None:
 
 
 def test_damaged(tmp_path: Path) -> None:
-    """Archives that are cut off, or are no archives, are refused."""
+    """Refuse archives that are cut off, and files of another kind."""
     content = Path(archive(tmp_path / "a.mjz", "model.xml")).read_bytes()
     damaged = bytearray(content)
     damaged[60:80] = bytes(20)

@@ -42,7 +42,7 @@ def is_in(row: ElementRow | Attribute, version: str) -> bool:
 
 
 def own_schema(version: str) -> list[tuple[int, str, str, set[str]]]:
-    """The same rows of a version from the own table, with the kinematic tree as one recursive body."""
+    """Rows of a version from our own table, with the kinematic tree as one recursive body."""
     found: list[tuple[int, str, str, set[str]]] = []
 
     def add(row: ElementRow, depth: int) -> None:

@@ -56,7 +56,7 @@ def loaded(path: Path, compat: str) -> cardan.MjModel:
 
 @pytest.mark.parametrize("compat", ["3.1", "4.0"])
 def test_files_of_4_0(model_file: Path, compat: str) -> None:
-    """What 4.0.0 reads is read, whatever the setting is."""
+    """Every file that 4.0.0 reads is read, with each setting."""
     loaded(model_file, compat)
 
 
