@@ -22,13 +22,13 @@ from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
 LOOK = 0.02
-"""Interval at which a waiting thread wakes up, so that signal handlers can run, s."""
+"""Interval, s, at which a waiting thread wakes up, so that signal handlers can run."""
 CLOSED = 1 << 62
 """Value of a job's counter from which on no parts are left."""
 
 
 def processors() -> int:
-    """Number of processors that this process may use."""
+    """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

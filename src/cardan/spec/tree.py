@@ -36,7 +36,7 @@ class ModelTree:
             are in the order of their bodies, not in the order of the section ``extension``.
         late_keys: attached keyframes that are not assembled yet, with the values of each element by part of the state.
         first_copies: the first copy of each element that ``replicate`` replaced by copies.
-        inside_files: file of this model and, if it is read to be attached, files of the models around it.
+        inside_files: file of this model and, if the model is read to be attached, files of the models that attach it.
         attached_files: files of all models read so far to be attached, also by attached models (one list for all).
         uses_later: whether an element or attribute may need a feature that this version does not have yet.
         inherited: cache used during compilation: for each element, the default class of its children that name none.
@@ -86,7 +86,7 @@ class ModelTree:
         self.changed()
 
     def lay_down(self) -> None:
-        """Remove the references from elements to their parents and to the tree, until `take_up` restores them.
+        """Remove references to parents and to the tree from elements and default classes, until `take_up` is called.
 
         Without these references, a tree is freed when its last user drops it. With them, the tree contains reference
         cycles: the garbage collector would scan these several times before it frees the tree.
@@ -153,9 +153,9 @@ class ModelTree:
     # --- files -------------------------------------------------------------------------------------------------------
 
     def asset_key(self, name: str) -> str | None:
-        """Return the key of a file in ``assets``, or None.
+        """Return the key of a file in ``assets``, or None if there is none.
 
-        The key equals the name or, ignoring case, the last part of the name.
+        The key equals the name, or its last component equals that of the name, ignoring case.
         """
         if name in self.assets:
             return name
@@ -231,7 +231,7 @@ class ModelTree:
         return elements
 
     def by_row(self) -> tuple[dict[ElementRow, list[Element]], dict[Pattern, list[Repeated]]]:
-        """Return all elements grouped by row (depth first), and repeated elements grouped by pattern."""
+        """Return all ordinary elements by schema row (depth first), and repeated elements by pattern."""
         found: defaultdict[ElementRow, list[Element]] = defaultdict(list)
         repeats: defaultdict[Pattern, list[Repeated]] = defaultdict(list)
         stack = self.root.children[::-1]
@@ -334,10 +334,11 @@ def file_stem(name: str) -> str:
 def name_assets(tree: ModelTree) -> None:
     """Name unnamed assets after their files. Equal names get numbers: ``wood_0``, ``wood_1``.
 
-    Several sky boxes without files are named ``_0``, ``_1``, ... In MuJoCo 4.0, they have no names.
+    Several sky boxes (or skins) without names and files are named ``_0``, ``_1``, ... In MuJoCo 4.0, they have no
+    names.
 
     Raises:
-        MjcfError: an asset has neither a name nor a file. Skins and a sky box need no name.
+        MjcfError: an asset has neither a name nor a file. Skins and sky boxes need no name.
     """
     found: defaultdict[tuple[str, str], list[Element]] = defaultdict(list)
     for section in ("asset", "deformable"):
@@ -394,7 +395,7 @@ def remove(element: Element) -> None:
                 if whole.referred(row) in lost:
                     del whole.attributes[row.name]
             if any(whole.referred(row) in names for row in whole.row.references) or listed(whole) & names:
-                # for parts of a tendon, tuple or skin the whole element
+                # if it is a part of a tendon, tuple or skin, remove the whole element
                 while whole.row.kind is None and whole.parent is not None:
                     whole = whole.parent
                 found[whole] = None

@@ -8,7 +8,8 @@ For each place in the pipeline, `ADAPTERS` has an adapter of compiled functions 
   activation, the returned rate is ignored, and the callback writes `d.act_dot` itself. Without callbacks, rates and
   biases are 0 and gains 1.
 - Sensors (mjcb_sensor): a function of model, data and stage (`mjtStage`) that writes `d.sensordata`. It runs after the
-  other sensors in each stage for which the model has user sensors. Without a callback, their values do not change.
+  other sensors in each stage for which the model has user sensors. Without a callback, the values of user sensors do
+  not change.
 - The filter of pairs (mjcb_contactfilter): a function of model, data and two geoms. If it returns a number other than
   0, the geoms do not collide.
 - Collision functions: functions of model, data, two geoms and the margin. A compiled function writes contacts with
@@ -46,7 +47,7 @@ Adapter = Callable[..., Function]
 
 
 def has_user_actuators(m: Any) -> bool:
-    """Whether any actuator is user-defined."""
+    """Return whether any actuator is user-defined."""
     return bool(
         (m.actuator_dyntype == DYN_USER).any()
         or (m.actuator_gaintype == GAIN_USER).any()
@@ -144,7 +145,7 @@ def _python_force(name: str, types: str, user: int, field: str) -> Adapter:
 
 
 def has_user_sensors(m: Any, when: int) -> bool:
-    """Whether the model has user sensors that are computed after the stage `when` (`mjtStage`)."""
+    """Return whether the model has user sensors that are computed after the stage `when` (`mjtStage`)."""
     return bool(np.any((m.sensor_type == SENS_USER) & (m.sensor_needstage == when)))
 
 

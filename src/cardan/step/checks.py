@@ -31,7 +31,7 @@ MAXVAL = float(mjMAXVAL)
 
 @kernel
 def first_bad(values: ConstArray1, n: int) -> int:
-    """Return the index of the first of `n` numbers that is NaN or larger than mjMAXVAL; -1 if there is none."""
+    """Return the index of the first of `n` numbers that is NaN or exceeds mjMAXVAL in magnitude, or -1."""
     # one pass without branches: every comparison with a NaN is false
     good = 0
     for i in range(n):
@@ -72,14 +72,14 @@ def _keep_state(m: Model, d: Data) -> None:
 
 @stage
 def check_pos(m: Model, d: Data) -> int:
-    """Reset if qpos has a bad number (spec: mj_checkPos)."""
+    """Request a reset if qpos contains a bad number (spec: mj_checkPos)."""
     bad = first_bad(d.qpos, m.nq)
     return OK if bad < 0 else _diverged(d, WARN_BADQPOS, bad)
 
 
 @stage
 def check_vel(m: Model, d: Data) -> int:
-    """Reset if qvel has a bad number (spec: mj_checkVel); otherwise, save the state as the last good state."""
+    """If qvel contains a bad number, request a reset; otherwise, save the last good state (spec: mj_checkVel)."""
     bad = first_bad(d.qvel, m.nv)
     if bad >= 0:
         return _diverged(d, WARN_BADQVEL, bad)
@@ -89,7 +89,7 @@ def check_vel(m: Model, d: Data) -> int:
 
 @stage
 def check_acc(m: Model, d: Data) -> int:
-    """If qacc has a bad number, reset, and request the forward dynamics of the new state (spec: mj_checkAcc)."""
+    """If qacc contains a bad number, request a reset and the forward dynamics of the new state (spec: mj_checkAcc)."""
     bad = first_bad(d.qacc, m.nv)
     return OK if bad < 0 else _diverged(d, WARN_BADQACC, bad)
 
@@ -162,7 +162,7 @@ def settle_divergence(m: MjModel, d: MjData) -> bool:
 
 @stage
 def clear_energy(m: Model, d: Data) -> int:
-    """Set the energies to zero, if the flag energy is off (spec: mj_energyPos)."""
+    """Set the energies to zero. This stage runs if the flag ``energy`` is off (spec: mj_energyPos)."""
     d.energy[0] = 0.0
     d.energy[1] = 0.0
     return OK

@@ -1,4 +1,4 @@
-"""Search for the first bad number: the fields of the data, in the order in which the pipeline computes them.
+"""Search for the first bad number in the fields of the data, in the order in which the pipeline computes them.
 
 The search runs only after a divergence check failed. The table of fields specifies which stage writes which field.
 """
@@ -32,7 +32,7 @@ STAGES: list[str] = []  # in the order in which they run; set by the pipeline
 
 @cache
 def _rows(stage: str) -> tuple[Field, ...]:
-    """Return the real-valued fields that a stage writes, as rows of the table of fields; statistics are left out."""
+    """Return the real-valued arrays that a stage writes, as rows of the table of fields, without solver statistics."""
     fields = [field for field in DATA.fields if field.stage == stage and field.dtype == "f8" and field.shape]
     return tuple(field for field in fields if "nstatistic" not in field.shape)
 
@@ -42,7 +42,7 @@ def _values(d: MjData, name: str) -> np.ndarray:
 
 
 def _first_bad(values: np.ndarray, huge: float) -> int:
-    """Return the flat index of the first number that is NaN or larger than `huge`, or -1."""
+    """Return the flat index of the first number that is NaN or exceeds `huge` in magnitude, or -1."""
     if not values.size:
         return -1
     good = np.abs(values.reshape(-1)) <= huge
@@ -52,15 +52,17 @@ def _first_bad(values: np.ndarray, huge: float) -> int:
 
 @cache
 def _homes(struct: Struct, growable: frozenset[str]) -> frozenset[str | None]:
-    """Return the buffers that hold results of stages, by arena capacity; None means the buffer of fixed-size arrays."""
+    """Return the arena capacities whose buffers hold results of stages. None means the buffer of fixed-size arrays."""
     home = home_of(struct, growable)
     return frozenset(home.get(field.name) for stage in STAGES for field in _rows(stage))
 
 
 def _suspects(d: MjData, computed: bool) -> set[str]:
-    """Return the names of the arrays whose memory contains NaN or numbers larger than mjMAXVAL.
+    """Return the names of the arrays that may contain a bad number (NaN, or a magnitude above mjMAXVAL).
 
-    Many arrays share a buffer. Whole buffers are checked, because this takes only as long as checking one array.
+    Many arrays share a buffer. Whole buffers are checked, because this takes only as long as checking one array. Arrays
+    outside the buffers are not checked and always returned. Unless `computed` is set, only fixed-size arrays are
+    checked.
     """
     memory = internals.memory(d)
     real = memory.struct.by_name["work.buffer"].numpy_dtype

@@ -120,7 +120,7 @@ def _place(rule: int) -> int:
 
 @kernel
 def _operands(rule: int) -> tuple[int, int, float]:
-    """Return the slots of the upper and lower results of a difference, and the difference of inputs in `fd_eps`."""
+    """Return the slots of the upper and lower results of a difference, and the distance of their inputs in `fd_eps`."""
     if rule == ABOVE_BASE:
         return LAST, BASE, 1.0
     if rule == BELOW_BASE:
@@ -147,7 +147,10 @@ def _subtract_positions(m: Model, d: Data, upper: int, lower: int, target: int, 
 
 @stage
 def record_transition(m: Model, d: Data) -> int:
-    """End the evaluation of a step: record the next qpos, qvel and act, and the sensor data."""
+    """End the evaluation of a step: record the next qpos, qvel and act, and the sensor data.
+
+    If the rule of the evaluation requires it, write the difference quotients to `work.fd_result`.
+    """
     row = PLAN * d.work.fd_evaluation
     rule, result = d.work.fd_plan[row + 3], d.work.fd_plan[row + 4]
     rest = m.nv + m.na + m.nsensordata
@@ -168,7 +171,11 @@ def record_transition(m: Model, d: Data) -> int:
 
 @stage
 def record_inverse(m: Model, d: Data) -> int:
-    """End the evaluation of inverse dynamics: record qfrc_inverse, the sensor data and qM."""
+    """End the evaluation of inverse dynamics: record qfrc_inverse, the sensor data and qM.
+
+    If `work.fd_actuation` is set, subtract qfrc_actuator from qfrc_inverse. If the rule of the evaluation requires it,
+    write the difference quotients to `work.fd_result`.
+    """
     row = PLAN * d.work.fd_evaluation
     rule, result = d.work.fd_plan[row + 3], d.work.fd_plan[row + 4]
     size = m.nv + m.nsensordata + m.nM
@@ -214,12 +221,15 @@ def _evaluations(kind: int, first_row: int, above: bytes, below: bytes) -> np.nd
 
 
 def _all(kind: int, n: int, first_row: int, centered: bool) -> np.ndarray:
-    """Return the evaluations for an input whose elements may be moved in both directions."""
+    """Return the evaluations for an input whose elements have no limits: centred, or one-sided upwards."""
     return _evaluations(kind, first_row, bytes([1]) * n, bytes([centered]) * n)
 
 
 def _controls(m: MjModel, d: MjData, eps: float, first_row: int, centered: bool) -> np.ndarray:
-    """Return the evaluations for controls. Controls are not moved beyond their ranges, where they have no effect."""
+    """Return the evaluations for controls. Controls are not moved beyond their ranges, where they have no effect.
+
+    A control that is already outside its range is not perturbed.
+    """
     free = m.actuator_ctrllimited == 0
     if free.all():
         return _all(CONTROL, m.nu, first_row, centered)
@@ -271,8 +281,9 @@ def transition_differences(
 ) -> np.ndarray:
     """Compute derivatives of a step's next state and sensor data with respect to state and controls.
 
-    `eps` is the size of the perturbations; differences are either `centered` or one-sided, upwards. `by_state`,
-    `by_control` and `sensors` specify which parts are computed. State, inputs and warm start are unchanged afterwards.
+    `eps` is the size of the perturbations; differences are either `centered` or one-sided (upwards; at the upper end of
+    a control range, downwards). `by_state`, `by_control` and `sensors` specify which parts are computed. State, inputs
+    and warm start are unchanged afterwards.
 
     Returns:
         (2 nv + na + nu, 2 nv + na + nsensordata): one row per perturbed element (position, velocity, activation,

@@ -2,8 +2,8 @@
 
 A compiled function (a Numba function, or a function marked with `cardan.jit.kernel`) becomes an ordinary stage. It runs
 natively, without the GIL, and gets the same views of model and data as the engine's own kernels. Any other callable is
-wrapped with ctypes and gets the MjModel and MjData objects of the running call. An exception that it raises stops the
-program, and the call raises it.
+wrapped with ctypes and gets the MjModel and MjData objects of the running call. If the callable raises an exception,
+the program stops, and the running call raises that exception.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ def callbacks_of(m: MjModel) -> Callbacks:
 
 
 def is_kernel_function(function: Callable[..., Any]) -> bool:
-    """Whether a callable is a plain function marked with `kernel` or `stage`."""
+    """Return whether a callable is a plain function marked with `kernel` or `stage`."""
     return hasattr(function, "__code__") and is_kernel(function)
 
 
@@ -221,7 +221,7 @@ def _python_entry(adapted: Callable[..., Any], of_pairs: bool) -> int:
 
 
 def take_error() -> BaseException:
-    """Return the exception that stopped the running program of this thread."""
+    """Return and clear the exception that stopped the running program of this thread."""
     error, running.error = running.error, None
     if error is None and escaped:
         error = escaped.pop()

@@ -58,7 +58,7 @@ NOT_IMPLICIT = DSBL_EULERDAMP | mjDSBL_DAMPER
 
 @kernel
 def has_damping(m: Model) -> bool:
-    """Whether the model has joint damping that the Euler integrator integrates implicitly."""
+    """Return whether the model has joint damping that the Euler integrator integrates implicitly."""
     if m.opt.disableflags & NOT_IMPLICIT:
         return False
     for i in range(m.nv):
@@ -107,7 +107,7 @@ def implicitfast(m: Model, d: Data) -> int:
 
 @stage
 def implicitfast_with_blocks(m: Model, d: Data) -> int:
-    """Do as `implicitfast`, but solve the six dofs of each standalone free body with all derivatives in qDeriv."""
+    """Advance as `implicitfast`, but solve the six dofs of each standalone free body with all derivatives in qDeriv."""
     implicit_inertia(m, d)
     factor_blocks(m, d)
     factor_ld(m, d, d.qH, d.qHDiagInv)

@@ -67,7 +67,7 @@ def _pull(m: Model, d: Data, actuator: int) -> float:
 
 @kernel
 def _moment_norm(m: Model, d: Data, actuator: int) -> float:
-    """Norm of the joint forces of an actuator that applies a unit force."""
+    """Return the norm of the joint forces of an actuator that applies a unit force."""
     total = 0.0
     for k in range(m.aux.moment_rowadr[actuator], m.aux.moment_rowadr[actuator + 1]):
         moment = d.actuator_moment[actuator, m.aux.moment_colind[k]]
@@ -125,7 +125,10 @@ class LengthSearch:
         self.program = make_program(m, plan_of(m, simulation))
 
     def extreme(self, actuator: int, side: int) -> tuple[float, float]:
-        """Return an actuator's smallest (side 0) or largest (side 1) length, and how much measured lengths varied."""
+        """Return an actuator's smallest (side 0) or largest (side 1) length, and how much measured lengths varied.
+
+        If the search has no steps, or its interval is negative, both values are 0.
+        """
         if self.steps == 0 or self.how.interval < 0.0:
             return 0.0, 0.0
         m, how = self.m, self.how

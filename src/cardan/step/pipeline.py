@@ -121,7 +121,7 @@ def also_timed(name: str, *items: Any) -> Timed:
 
 
 RESETTING = (check_pos, check_vel, check_acc)
-"""Stages that may reset the data."""
+"""Stages that may request a reset of the data."""
 SENSOR_TYPES = (*(kind.type for kind in SENSORS), int(mjtSensor.mjSENS_USER), int(mjtSensor.mjSENS_PLUGIN))
 
 
@@ -162,7 +162,7 @@ def _actuated(m: MjModel) -> bool:
 
 
 def has_sensors(m: MjModel) -> bool:
-    """Whether the model has sensors that are not disabled."""
+    """Return whether the model has sensors that are not disabled."""
     return m.nsensor > 0 and not m.opt.disableflags & mjtDisableBit.mjDSBL_SENSOR
 
 
@@ -183,17 +183,17 @@ _explicit_kinds = _integrator(mjtIntegrator.mjINT_EULER, mjtIntegrator.mjINT_RK4
 
 
 def is_4_0(m: MjModel) -> bool:
-    """Whether the model has the behaviour of MuJoCo 4.0 (docs/compat.md)."""
+    """Return whether the model has the behaviour of MuJoCo 4.0 (docs/compat.md)."""
     return m.is_4_0 == 1
 
 
 def _has_loops(m: MjModel) -> bool:
-    """Whether reference accelerations of constraints may contain velocity-dependent (centripetal) terms."""
+    """Return whether reference accelerations of constraints may contain velocity-dependent (centripetal) terms."""
     return is_4_0(m) and m.neq > 0
 
 
 def _with_blocks(m: MjModel) -> bool:
-    """Whether the integrator solves the dofs of standalone free bodies separately, with gyroscopic derivatives."""
+    """Return whether the integrator solves standalone free bodies separately, with gyroscopic derivatives."""
     return is_4_0(m) and _implicitfast(m) and has_standalone_bodies(m)
 
 

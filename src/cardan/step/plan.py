@@ -128,7 +128,7 @@ def stages_of(m: MjModel, items: tuple[Any, ...], callbacks: Callbacks) -> tuple
 
 
 def _needed(m: MjModel, items: tuple[Any, ...], at: Mapping[str, Hook]) -> Iterator[Any]:
-    """Yield the stages and ticks of timers that `m` needs; `at` has the callbacks by their places."""
+    """Yield the stages, callbacks and timer ticks that `m` needs; `at` contains the installed callbacks by place."""
     for item in items:
         if isinstance(item, When):
             if item.needed(m):

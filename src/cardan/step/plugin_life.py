@@ -24,7 +24,7 @@ def reset_instances(m: MjModel, d: MjData) -> None:
 
 
 def _memory_of(data: Any) -> PluginMemory:
-    """Return the numbers in an instance's data that compiled functions can use; none if the data has another type."""
+    """Return the floats in an instance's data that compiled functions can use; empty if the data has another type."""
     if isinstance(data, PluginMemory):
         return data
     if isinstance(data, np.ndarray):
@@ -34,7 +34,10 @@ def _memory_of(data: Any) -> PluginMemory:
 
 
 def begin_instances(m: MjModel, d: MjData) -> None:
-    """Create the data of all instances with their plugins' `init` (may raise ValueError), and reset the instances."""
+    """Create the data of all instances with their plugins' `init` (may raise ValueError), and reset the instances.
+
+    The `destroy` functions of the plugins are called when `d` is freed.
+    """
     plugins = [plugin_of(m, instance) for instance in range(m.nplugin)]
     internals.set_plugin_data(d, [make_instance(m, d, instance) for instance in range(m.nplugin)])
     attach_memory(d, [_memory_of(data) for data in internals.plugin_data(d)])
@@ -47,7 +50,7 @@ def begin_instances(m: MjModel, d: MjData) -> None:
 
 
 def copied(dest: MjData, m: MjModel, src: MjData) -> None:
-    """Call the `copy` functions of all instances."""
+    """Call the `copy` functions of all instances, after `src` was copied to `dest`."""
     for instance in range(m.nplugin):
         plugin = plugin_of(m, instance)
         if plugin.copy is not None:

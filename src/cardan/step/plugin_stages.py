@@ -63,37 +63,37 @@ def plugin_functions(m: MjModel) -> dict[int, Callable[..., Any] | int]:
 
 
 def calls_python(m: MjModel) -> bool:
-    """Whether plugins of a model have Python functions."""
+    """Return whether any plugin of a model has Python functions."""
     return any(isinstance(entry, int) for entry in plugin_functions(m).values())
 
 
 def _has(m: MjModel, slot: int) -> bool:
-    """Whether a plugin of the model has a function for a slot."""
+    """Return whether a plugin of the model has a function for a slot."""
     return m.nplugin > 0 and any(place % SLOTS == slot for place in plugin_functions(m))
 
 
 def has_passive_plugins(m: MjModel) -> bool:
-    """Whether plugins apply passive forces."""
+    """Return whether plugins apply passive forces."""
     return _has(m, COMPUTE_PASSIVE)
 
 
 def has_actuator_plugins(m: MjModel) -> bool:
-    """Whether plugins compute forces of actuators."""
+    """Return whether plugins compute forces of actuators."""
     return bool((m.actuator_plugin >= 0).any())
 
 
 def has_sensor_plugins(m: MjModel, when: int) -> bool:
-    """Whether plugins compute sensors after the stage `when` (`mjtStage`)."""
+    """Return whether plugins compute sensors after the stage `when` (`mjtStage`)."""
     return _has(m, SENSOR_SLOTS[int(when)])
 
 
 def has_advancing_plugins(m: MjModel) -> bool:
-    """Whether plugins are called at the end of a time step."""
+    """Return whether plugins are called at the end of a time step."""
     return _has(m, ADVANCE)
 
 
 def has_resetting_plugins(m: MjModel) -> bool:
-    """Whether plugins are called when data are reset."""
+    """Return whether plugins are called when data are reset."""
     return _has(m, RESET)
 
 
@@ -120,7 +120,10 @@ def plugin_passive(m: Model, d: Data) -> int:
 
 @kernel
 def begin_plugin_actuators(m: Model, d: Data) -> None:
-    """Set the forces of plugin actuators to 0. If such an actuator has a `dyntype`, set its last activation's rate."""
+    """Set the forces of plugin actuators to 0. If such an actuator has a `dyntype`, set its last activation's rate.
+
+    The controls, limited to their ranges, are first copied to `work.ctrl`.
+    """
     limit_controls(m, d)
     for i in range(m.nu):
         if m.actuator_plugin[i] >= 0:

@@ -41,7 +41,7 @@ def cached_program(m: MjModel, key: Any, items: tuple[Any, ...], **answers: Any)
 def _program_again(
     m: MjModel, key: Any, version: int, items: tuple[Any, ...], answers: Mapping[str, Any]
 ) -> StepProgram:
-    """Return an earlier program for the same settings (its tables are written again), or a new program."""
+    """Return an earlier program for the same settings (its tables are rewritten), or make and keep a new program."""
     earlier, setting = internals.programs(m).earlier, (key, version, m.settings())
     found = earlier.get(setting)
     if found is not None:
@@ -67,7 +67,7 @@ def make_program(m: MjModel, plan: Plan, **answers: Any) -> StepProgram:
 def write_tables(m: MjModel, tables: Iterable[FunctionTable]) -> Any:
     """Load the functions that stages call, write their addresses into the tables of a model, and attach their data.
 
-    Return objects that keep these functions loaded, and functions that are written to the tables later.
+    Return objects that keep loaded both these functions and those that are written to the tables later.
     """
     later = internals.later_functions(m)
     for field, functions in tables:
@@ -102,7 +102,10 @@ def functions_ahead(m: MjModel, items: tuple[Any, ...]) -> list[Callable[..., An
 
 
 def _renew_actuation(running: Any, m: MjModel, d: Any) -> None:
-    """Compute actuator forces with the stages for the edited types of actuators, and continue after them."""
+    """Compute actuator forces with the stages for the edited actuator types, and continue after the current stage.
+
+    All cached programs of the model are discarded.
+    """
     stage, repetition = (int(k) for k in internals.position(d))
     with internals.programs(m).lock:
         internals.programs(m).clear()

@@ -2,8 +2,8 @@
 
 A stage that detects a problem increments a counter and continues. The last stage of a program requests a report if a
 counter has become positive since the last report, so that a step without warnings costs only eight comparisons. Each
-kind of warning is reported once per data. After a reset by the user, it can be reported again. After an automatic
-reset, this holds for all kinds except the one that caused the reset. The report goes to the user's handler
+kind of warning is reported once per MjData object. After a reset by the user, it can be reported again. After an
+automatic reset, this holds for all kinds except the one that caused the reset. The report goes to the user's handler
 (`set_mju_user_warning`). Without a handler, it is a Python warning of the class `SimulationWarning`.
 """
 
@@ -100,7 +100,7 @@ def warning_text(kind: int, info: int) -> str:
 
 
 def was_told(d: MjData, kind: int) -> bool:
-    """Whether a warning of this kind has been reported since the count of the kind was last 0."""
+    """Return whether a warning of this kind has been reported since the count of the kind was last 0."""
     arrays = internals.memory(d).arrays
     return bool(arrays["warning.number"][kind] and arrays["work.warned"][kind])
 

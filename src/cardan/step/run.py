@@ -2,8 +2,8 @@
 
 A stage makes a request by returning a status. Examples: a capacity of the arena must grow, a callback raised an
 exception, a collision function is not compiled yet, the state was reset, new warnings were counted. `ANSWERS` maps each
-status to a function that handles it. Then the same stage runs again. Programs may run on different data in different
-threads.
+status to a function that handles it. Then the same stage runs again, or the next stage if the function has advanced the
+position. Programs may run on different data in different threads.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def settle(status: int, program: Program, m: MjModel, d: MjData, repeat: int, jo
 
 
 def answer(status: int, program: Program, m: MjModel, d: MjData) -> None:
-    """Call the function that handles the request `status` of the stage that stopped."""
+    """Call the function that handles the request `status` of the stopped stage; raise RuntimeError if there is none."""
     answers: Mapping[int, Answer] = getattr(program, "answers", ANSWERS)
     if status not in answers:
         raise RuntimeError(f"stage {int(internals.position(d)[0])} of a program returned the unknown status {status}")
@@ -118,7 +118,10 @@ def answer(status: int, program: Program, m: MjModel, d: MjData) -> None:
 
 @contextmanager
 def attached(d: MjData, arrays: Mapping[str, np.ndarray]) -> Iterator[None]:
-    """Context manager that attaches arrays to private fields of `d`. Arrays that are not contiguous are copied."""
+    """Context manager that attaches arrays to private fields of `d`, and empties the fields at the end.
+
+    Arrays that are not contiguous, or have another dtype than the field, are copied.
+    """
     memory, names = internals.memory(d), tuple(arrays)
     slots, nothing = _nothing(memory.struct, names)
     held = {name: np.ascontiguousarray(arrays[name], nothing.arrays[name].dtype) for name in names}
@@ -144,7 +147,7 @@ def _nothing(struct: Struct, names: tuple[str, ...]) -> tuple[np.ndarray, Shared
 def _grow(capacity: str) -> Answer:
     def grow(program: Program, m: MjModel, d: MjData) -> None:
         need = internals.number(d, "work.need")
-        if need > 0:  # otherwise, the stage continues without: the user's memory limit is reached
+        if need > 0:  # otherwise, the user's memory limit is reached, and the stage does without
             d.grow(capacity, need)
 
     return grow

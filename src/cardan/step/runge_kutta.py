@@ -126,7 +126,7 @@ def runge_kutta(on_group: bool) -> tuple[Stage, Stage, Stage, Stage]:
 
     Args:
         on_group: whether angular velocities are combined on the rotation group, and qacc becomes the combined
-            acceleration, as in MuJoCo 4.0. In MuJoCo 3.1, qacc is that of the last state.
+            acceleration, as in MuJoCo 4.0. In MuJoCo 3.1, qacc remains the acceleration at x4.
     """
 
     def rk_begin(m: Model, d: Data) -> int:

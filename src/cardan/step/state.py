@@ -130,7 +130,10 @@ def _fits(m: Model, state: Any, spec: int) -> bool:
 
 @kernel
 def get_state(m: Model, d: Data, state: Any, spec: int) -> int:
-    """Copy the parts of `spec` from `d` to `state` (state_size,). If `state` has a different size, only return 1."""
+    """Copy the parts of `spec` from `d` to `state` (state_size,), and return 0.
+
+    If `spec` is invalid or `state` has a different size, copy nothing and return 1.
+    """
     if not _fits(m, state, spec):
         return 1
     exchange_state(m, d, state, 0, spec, True)
@@ -139,7 +142,10 @@ def get_state(m: Model, d: Data, state: Any, spec: int) -> int:
 
 @kernel
 def set_state(m: Model, d: Data, state: Any, spec: int) -> int:
-    """Copy `state` (state_size,) to the parts of `spec` in `d`. If `state` has a different size, only return 1."""
+    """Copy `state` (state_size,) to the parts of `spec` in `d`, and return 0.
+
+    If `spec` is invalid or `state` has a different size, copy nothing and return 1.
+    """
     if not _fits(m, state, spec):
         return 1
     exchange_state(m, d, state, 0, spec, False)

@@ -265,7 +265,7 @@ class Analysis:
         return self.structs[letter].by_name[field]
 
     def activity(self, active: Collection[str]) -> Activity:
-        """Find the values and places that have a tangent if the fields `active` have one at the start of the stage."""
+        """Return the values and places that have a tangent if the fields `active` have one before the stage."""
         found = Activity(self.places, set(), set(active) & self.touched(), set(), set())
         while self._sweep_activity(found):
             pass
@@ -274,11 +274,11 @@ class Analysis:
         return found
 
     def names_of(self, pointer: str) -> set[str]:
-        """Return the names of the places that a pointer may point to."""
+        """Return the names of the places that a pointer may point to, except constants."""
         return {self.name_at(place) for place in self.places.get(pointer, ()) if place[0] != CONSTANT}
 
     def needed(self, found: Activity, keep: Collection[str]) -> set[str]:
-        """Return the fields `keep`, and the active fields whose tangents the stage needs for the tangents of `keep`."""
+        """Return the active fields of `keep`, and the active fields whose tangents are needed to compute theirs."""
         return {name for name in self.needed_places(found, keep) if not name.startswith("%")}
 
     def needed_places(self, found: Activity, keep: Collection[str]) -> set[str]:

@@ -1,7 +1,7 @@
 """Rules for derivatives of the mathematical functions that stages call, written as LLVM assembly.
 
-If a derivative is infinite or does not exist, it is set to 0: for the square root at 0, the arc cosine at -1 and 1, and
-the angle of the zero vector. At a kink, the derivative is one-sided.
+If a derivative is infinite or does not exist, it is set to 0. Examples are the square root at 0, the arc sine and arc
+cosine at -1 and 1, and `atan2` of the zero vector. At a kink, the derivative is one-sided.
 """
 
 from __future__ import annotations

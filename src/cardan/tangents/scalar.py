@@ -177,7 +177,7 @@ def scalar_text(symbol: str, module: Any) -> str:
     """Convert a linked module that has not been optimised to scalar form; return it as LLVM assembly."""
     parts = shared_functions(module, symbol)
     for function in module.functions:
-        if function.name in parts:  # seen from outside, they keep their parameters
+        if function.name in parts:  # with external linkage, they keep their parameters
             function.linkage = "external"
             function.add_function_attribute("noinline")
         elif not function.is_declaration and function.name != symbol:

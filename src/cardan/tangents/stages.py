@@ -116,7 +116,7 @@ def written(function: Callable[..., Any]) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def access(function: Callable[..., Any], active: frozenset[str]) -> Access:
-    """Return the fields whose tangents a stage reads and writes if the fields `active` have tangents before."""
+    """Return the fields whose tangents a stage reads and writes, if the fields `active` have tangents at its start."""
     entry = entry_of(function)
     active &= touched(function)
 
@@ -130,7 +130,10 @@ def access(function: Callable[..., Any], active: frozenset[str]) -> Access:
 
 @lru_cache(maxsize=4096)
 def needed(function: Callable[..., Any], active: frozenset[str], keep: frozenset[str]) -> frozenset[str]:
-    """Return the fields whose tangents a stage needs to compute the tangents of `keep`, if `active` have tangents."""
+    """Return the active fields of `keep`, and the fields whose tangents a stage needs to compute theirs.
+
+    `active` are the fields that have tangents before the stage.
+    """
     entry = entry_of(function)
     active &= touched(function)
 
@@ -171,7 +174,7 @@ def _tangent_object(variant: Variant, lanes: int) -> tuple[str, bytes]:
         except TransformError as error:
             raise TransformError(f"{entry.name}: {error}") from None
         module, machine = llvm.parse_assembly(text), target_machine()
-        module.triple, module.data_layout = machine.triple, str(machine.target_data)  # it may come from elsewhere
+        module.triple, module.data_layout = machine.triple, str(machine.target_data)  # the text may be from elsewhere
         module.verify()
         return emit(entry.name, module, machine)
 

@@ -1,8 +1,9 @@
 """Transformation of a stage in scalar form to code that computes values and their tangents in several directions.
 
 Each number with a tangent gets a vector with one element for each direction (*lane*). Each array has a *shadow*, an
-array of such vectors. It is found through a second slot table, which has the same slots as the first. For a scalar of a
-structure, the shadow slot contains the address of the vector. No code is written for terms without a tangent.
+array of such vectors. The shadow is found through a second slot table, which has the same slots as the first. For a
+scalar of a structure, the shadow slot contains the address of the vector. No code is written for terms without a
+tangent.
 
 Sources: Wengert 1964; Griewank and Walther, Evaluating derivatives, 2008, chapter 3.
 """
@@ -134,7 +135,10 @@ class Tangent:
     # the whole ----------------------------------------------------------------
 
     def text(self, symbol: str) -> str:
-        """Write the module with the function `symbol`: (m, d, more arguments, shadow of m, shadow of d) -> status."""
+        """Return the LLVM assembly of the module with the function `symbol`, which returns the status.
+
+        The function's arguments are those of the stage, then the shadow of m and the shadow of d.
+        """
         body = self.scalar.body
         result = body.parameters[0][1]
         signature = [*(f"{kind} {name}" for kind, name in body.parameters[1:]), f"i64 {TAN_M}", f"i64 {TAN_D}"]

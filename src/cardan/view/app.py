@@ -60,7 +60,7 @@ def simulation_keys(viewer: Viewer) -> dict[tuple[str, bool], tuple[str, Act]]:
 
 
 def listen(viewer: Viewer, key_callback: Callable[[int], None] | None) -> None:
-    """Give the keys of the pages the actions of MuJoCo's `simulate`, and call a script's callback for each key."""
+    """Assign the actions of MuJoCo's `simulate` to the keys of the pages, and call a script's callback for each key."""
     gui = viewer.server.viser.gui
     acts = simulation_keys(viewer)
     heard = {(key, False) for key in CODES} if key_callback is not None else set()
@@ -119,7 +119,10 @@ class Controls:
             panel.discard()
 
     def refresh(self) -> None:
-        """Update the controls of all panels whose period has passed."""
+        """Update the controls of all panels whose period has passed.
+
+        If the session shows another model, first build all panels again.
+        """
         session = self._viewer.session
         if session.generation != self._generation:
             self._generation = session.generation
@@ -137,7 +140,7 @@ class Controls:
 
 MOST_WORLDS = 64
 PATIENCE = 10.0
-"""Longest wait for a thread to end, s; the thread may be compiling."""
+"""Longest time, s, to wait for a thread to end; the thread may be compiling."""
 
 
 class Viewer:
@@ -219,7 +222,7 @@ class Viewer:
     def show_first(self, models: list[Path]) -> str:
         """Show the first model that can be loaded from `models` or, if `models` is empty, from `waiting`.
 
-        Return a message for the user.
+        If no model can be loaded, keep the old model, and store the paths in `waiting`. Return a message for the user.
         """
         with self._one_loads:
             old, models, trouble = self.source, models or self.waiting, ""

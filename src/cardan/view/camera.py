@@ -112,7 +112,10 @@ class Cameras:
         self._fixed = None
 
     def _take(self, pos: np.ndarray, lookat: np.ndarray) -> None:
-        """Set the session's camera to the pose of a page's camera; the caller holds the session's lock."""
+        """Set the session's camera to the pose of a page's camera; the caller holds the session's lock.
+
+        A fixed camera, or one with changes that were not sent to the pages yet, stays unchanged.
+        """
         camera = self.session.camera
         if camera.type == FIXED or self._values() != self._known:
             return  # changes by a script or a control have not been sent to the pages yet

@@ -25,7 +25,7 @@ VIDEOS = (".mp4", ".mkv", ".mov")
 
 
 def is_moving(path: Path) -> bool:
-    """Whether a file's suffix is that of a video or animation; raise ValueError if the format can't be written."""
+    """Return whether a file's suffix is that of a video or animation; raise ValueError if the file can't be written."""
     suffix = path.suffix.lower()
     if path.is_dir():
         raise ValueError(f"can't write {path}: it is a folder")
@@ -44,7 +44,10 @@ def is_moving(path: Path) -> bool:
 
 
 class Recorder:
-    """Sequence of pictures, `rate` per second, for the file at `path`; `save` writes the file."""
+    """Recorder of a video or animation with `rate` frames per second, or of a still picture, for the file at `path`.
+
+    `save` writes the file.
+    """
 
     def __init__(self, path: Path, rate: float) -> None:
         self.path, self.rate = path, Fraction(rate).limit_denominator(1000)
@@ -58,7 +61,10 @@ class Recorder:
         self.stream: Any = None
 
     def add(self, picture: np.ndarray, times: int = 1) -> None:
-        """Append a picture, (height, width, 3) uint8, top row first; show it for `times` periods of 1 / `rate` s."""
+        """Append a frame, (height, width, 3) uint8, top row first, that is shown for `times` periods of 1 / `rate` s.
+
+        If the file is a still picture, only the first frame is kept.
+        """
         suffix = self.path.suffix.lower()
         if suffix in VIDEOS:
             self._encode(picture)
@@ -72,7 +78,7 @@ class Recorder:
         self.length += times
 
     def _encode(self, picture: np.ndarray) -> None:
-        """Encode a picture. The video shows it until the next picture; repeated pictures are encoded once."""
+        """Encode a frame. The video shows it until the next frame; repeated frames are encoded once."""
         import av  # pyright: ignore[reportMissingImports]
 
         # the usual colour format halves the resolution of colours: both sizes must be even
@@ -94,15 +100,15 @@ class Recorder:
         self.container.mux(self.stream.encode(frame))
 
     def save(self) -> None:
-        """Write the file; raise ValueError if no picture was added, or OSError if the file can't be written."""
+        """Write the file; raise ValueError if no frame was added, or OSError if the file can't be written."""
         write_file(self.path, self.finish())
 
     def finish(self) -> bytes:
-        """End the recording, and return the content of the file; raise ValueError if no picture was added."""
+        """End the recording, and return the content of the file; raise ValueError if no frame was added."""
         if not self.length:
             raise ValueError(f"{self.path}: there is no picture to write")
         if self.container is not None:
-            if self.length > self.begins[-1] + 1:  # the last picture is also shown longer
+            if self.length > self.begins[-1] + 1:  # the last frame may also be shown longer
                 self.length -= 1
                 self._encode(self._last)
             self.container.mux(self.stream.encode())
@@ -117,7 +123,7 @@ class Recorder:
             return file.getvalue()
         first, *rest = self.pictures
         images = (Image.open(io.BytesIO(content)) for content in rest)  # one at a time
-        # the format counts hundredths of a second: at 30 pictures per second, durations are 3, 4 and 3
+        # the format counts hundredths of a second: at 30 frames per second, durations are 3, 4 and 3
         at = [round(100 * k / self.rate) for k in (*self.begins, self.length)]
         times = [10 * (end - start) for start, end in itertools.pairwise(at)]
         with Image.open(io.BytesIO(first)) as image:
@@ -126,7 +132,7 @@ class Recorder:
 
 
 RATE = 30
-"""Pictures per second of a video."""
+"""Frames per second of a video."""
 
 
 class Camera:
@@ -172,10 +178,10 @@ def screenshot(session: Session) -> bytes:
 
 
 class Film:
-    """A video that a thread records. Pictures are taken as fast as they can be drawn, up to `rate` per second.
+    """Video that a thread records. Frames are drawn as fast as possible, up to `rate` per second.
 
-    The recording ends when the session shows another model. `pictures` is the number of pictures so far.
-    `trouble` is the message of the error that ended the recording, or empty.
+    The recording ends when the session shows another model or is closed. `pictures` is the number of frames so far,
+    repeated frames included. `trouble` is the message of the error that ended the recording, or empty.
     """
 
     def __init__(self, session: Session) -> None:
@@ -195,7 +201,7 @@ class Film:
                 picture = self._camera.take()
                 if picture is None:
                     return
-                # a late picture is shown longer
+                # a late frame is shown longer
                 times = int((time.perf_counter() - due) * self.rate) + 1
                 self._recorder.add(picture, times)
                 self.pictures += times
@@ -205,14 +211,14 @@ class Film:
             self.trouble = f"{type(error).__name__}: {error}"
 
     def finish(self) -> bytes:
-        """Stop, and return the file's contents; raise ValueError if recording failed or no picture was taken."""
+        """Stop recording, and return the file's contents; raise ValueError if recording failed or made no frame."""
         self.drop()
         if self.trouble:
             raise ValueError(self.trouble)
         return self._recorder.finish()
 
     def drop(self) -> None:
-        """Stop recording, and discard the pictures."""
+        """Stop recording, and release the camera."""
         self._stop.set()
         self._thread.join()
         self._camera.close()

@@ -149,7 +149,8 @@ class Inputs:
     def settle(self) -> None:
         """Resume updating the controls for which the session now shows the users' changes.
 
-        Call this before reading the session's values.
+        After a quiet time, send the values again that may have crossed in transit. Call this before reading the
+        session's values.
         """
         obeyed, now = self._session.obeyed, self._clock()
         with self._lock:

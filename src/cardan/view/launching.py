@@ -28,7 +28,7 @@ from cardan.visual.defaults import require_record
 OPEN = "CARDAN_VIEWER_OPEN"
 """Environment variable: with the value 0, viewers don't open a page in a browser."""
 LEFT_AFTER = 10.0
-"""Time from the closing of the last page to the end of a viewer, s; longer than a page takes to reload."""
+"""Time, s, from the closing of the last page to the end of a viewer; longer than a page takes to reload."""
 
 
 def announce(viewer: Viewer) -> None:
@@ -42,7 +42,7 @@ def announce(viewer: Viewer) -> None:
 
 
 def serve(viewer: Viewer) -> None:
-    """Print the address of a viewer, and wait until the viewer is closed in a page or interrupted by Ctrl-C."""
+    """Announce a viewer, wait until it is closed in a page or interrupted by Ctrl-C, and close it."""
     announce(viewer)
     try:
         while not viewer.session.closed.wait(0.2):
@@ -163,7 +163,7 @@ class Handle:
         return self._session.lock
 
     def is_running(self) -> bool:
-        """Whether the viewer is open."""
+        """Return whether the viewer is open."""
         return not self._session.closed.is_set()
 
     def sync(self, state_only: bool = False) -> None:

@@ -122,7 +122,7 @@ LIGHT = 0.4
 
 
 def has_horizon(geoms: np.ndarray) -> bool:
-    """Whether one of the geoms is an infinite plane."""
+    """Return whether one of the geoms is an infinite plane."""
     return bool(((geoms["type"] == GEOM["PLANE"]) & (geoms["size"][:, :2].min(1, initial=np.inf) <= 0.0)).any())
 
 
@@ -182,7 +182,7 @@ class Effects:
             self._even = None
 
     def clear(self) -> None:
-        """Remove the lights."""
+        """End segmentation, and remove the lights."""
         self._show_segments(False)
         self.lights.clear()
 

@@ -219,7 +219,7 @@ def textured(surface: Surface, image: np.ndarray, rgba: np.ndarray | None = None
 
 
 class Painter:
-    """Computation of the appearance of geoms. The mean colour of a geom's texture multiplies the geom's colour."""
+    """Computes the appearance of geoms. The mean colour of a geom's texture multiplies the geom's colour."""
 
     def __init__(self, surfaces: ModelSurfaces) -> None:
         self._surfaces = surfaces

@@ -75,7 +75,7 @@ class Labels:
         self._handles: list[Any] = []
 
     def show(self, geoms: np.ndarray) -> None:
-        """Show the labels of these geoms."""
+        """Show the labels of these geoms, at most `MOST_LABELS`."""
         which = np.flatnonzero(geoms["label"] != b"")[:MOST_LABELS]
         for k, index in enumerate(which):
             text = bytes(geoms["label"][index]).decode("utf-8", "replace")

@@ -83,7 +83,7 @@ class Pusher:
 
 
 MISALIGNED = 0.1
-"""Largest deviation of the simulation from the wall clock, s; beyond it, the pace restarts."""
+"""Largest deviation, s, of the simulation from the wall clock; beyond it, the pace restarts."""
 
 
 class Pace:
@@ -100,7 +100,10 @@ class Pace:
         self._start = self._measured = None
 
     def due(self, wall: float, simulated: float) -> float:
-        """Return the simulated time that should be reached now. `wall` is the wall clock's time, s."""
+        """Return the simulated time that should be reached now. `wall` is the wall clock's time, s.
+
+        In the first call, or if the deviation is too large, the pace restarts, and `simulated` is returned.
+        """
         if self._start is not None:
             wall0, simulated0 = self._start
             due = simulated0 + self.speed * (wall - wall0)
@@ -119,11 +122,11 @@ class Pace:
 
 
 TURN = 1.0 / 60.0
-"""Time between two checks of the clock, s."""
+"""Time, s, between two checks of the clock."""
 SHARE = 0.75
 """Fraction of a turn that stepping may take; during the rest, other threads can use the data."""
 REST = 5e-4
-"""Shortest pause between two turns, s. Without a pause, other threads might never get the lock."""
+"""Shortest pause, s, between two turns. Without a pause, other threads might never get the lock."""
 
 Clock = Callable[[], float]
 

@@ -126,7 +126,7 @@ class Publisher:
         while not self.session.closed.is_set():
             try:
                 self.update()
-            except Exception as error:  # a failing panel or node must not stop the pictures
+            except Exception as error:  # a failing panel or node must not stop the updates
                 text = f"{type(error).__name__}: {error}"
                 if not self.session.closed.is_set() and text != self._trouble:
                     self._trouble = text
@@ -136,7 +136,7 @@ class Publisher:
             time.sleep(max(0.0, due - time.perf_counter()))
 
     def update(self) -> None:
-        """Make the scene, and send what has changed."""
+        """Update the scene, send what has changed, and call the functions in `also`."""
         with self.session.lock:
             if self.session.generation != self.generation:
                 self._prepare()

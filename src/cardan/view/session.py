@@ -25,9 +25,10 @@ class Session:
     """A model, its data, and the display settings.
 
     All members except `post`, `posted`, `obeyed` and `closed` are used only while the reentrant `lock` is held.
-    `others` are data of further worlds, which start as copies of `data` and are displayed beside it. `flags` contains
-    rendering flags (mjtRndFlag). A script adds `user_geoms` (`MjvGeom`). `speed` is simulated seconds per second.
-    `posted` and `obeyed` count requested and executed commands. `generation` counts models loaded after the first.
+    `others` are data of further worlds, which start as copies of `data` and are displayed beside the first world.
+    `flags` contains rendering flags (mjtRndFlag). A script adds `user_geoms` (`MjvGeom`). `speed` is simulated seconds
+    per second. `posted` and `obeyed` count requested and executed commands. `generation` counts models loaded after the
+    first.
     """
 
     def __init__(self, model: MjModel, data: MjData, worlds: int = 1) -> None:
@@ -97,7 +98,7 @@ def place_of_world(k: int, count: int, spacing: float) -> np.ndarray:
 
 
 def places_of_others(m: MjModel, count: int) -> list[np.ndarray]:
-    """Origins of the worlds after the first, (3,) each, m."""
+    """Return the origins of the worlds after the first, (3,) each, m."""
     return [place_of_world(k, count, SPACING * float(m.stat.extent)) for k in range(1, count)]
 
 

@@ -77,7 +77,7 @@ class Source:
         return self._loader is not None or self.path is not None
 
     def changed(self) -> bool:
-        """Whether a file has changed since the model was loaded; True only once for each change."""
+        """Return whether a file has changed since the model was loaded; True only once for each change."""
         now = self._stamps()
         if now == self._seen:
             return False
@@ -100,7 +100,10 @@ class Source:
 
 
 def used_files(folder: Path) -> list[Path]:
-    """List the files in a model's folder and its subfolders that the model may use."""
+    """List the files in a model's folder and its subfolders that the model may use.
+
+    Hidden files are left out, and at most `MOST_LOOKED_AT` files and folders are searched.
+    """
     found: list[Path] = []
     folders, left = deque([folder]), MOST_LOOKED_AT
     while folders and left > 0:
@@ -119,7 +122,7 @@ def used_files(folder: Path) -> list[Path]:
 
 
 MOST_BYTES = 500_000_000
-"""Largest total size of the files in an archive, or in a transfer, bytes."""
+"""Largest total size, bytes, of the files in an archive or in a transfer."""
 
 
 def by_likelihood(models: list[Path]) -> list[Path]:
@@ -135,7 +138,7 @@ class Uploads:
 
     @property
     def path(self) -> Path:
-        """The folder."""
+        """The folder, which is created on first use."""
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="cardan-view-")
         return Path(self._folder.name)

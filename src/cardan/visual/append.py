@@ -41,19 +41,19 @@ DARKEST, SPREAD = 0.1, 0.8
 
 @kernel
 def shows(d: Data, flag: int) -> bool:
-    """Whether a flag of the options is set; `flag` is a value of `VIS`."""
+    """Return whether a flag of the options is set; `flag` is a value of `VIS`."""
     return d.work.scn_state[flag] != 0
 
 
 @kernel
 def wants(d: Data, category: int) -> bool:
-    """Whether geoms of a category (mjtCatBit) are requested for the scene."""
+    """Return whether geoms of a category (mjtCatBit) are requested for the scene."""
     return d.work.scn_state[CATMASK] & category != 0
 
 
 @kernel
 def shown_group(d: Data, first: int, group: int) -> bool:
-    """Whether objects of a group are shown; `first` is the index of group 0 of their kind in `scn_state`."""
+    """Return whether objects of a group are shown; `first` is the index of group 0 of their kind in `scn_state`."""
     return d.work.scn_state[first + max(0, min(5, group))] != 0
 
 
@@ -163,19 +163,21 @@ def light_up(m: Model, d: Data, g: int) -> None:
 
 @kernel
 def _is_default(rgba: Vec4) -> bool:
-    """Whether a colour is the default colour of objects whose colour is not specified in the model."""
+    """Return whether a colour is the default colour of objects whose colour is not specified in the model."""
     return rgba[0] == DEFAULT_RGBA and rgba[1] == DEFAULT_RGBA and rgba[2] == DEFAULT_RGBA and rgba[3] == 1.0
 
 
 @kernel
 def opacity(m: Model, material: int, rgba: Vec4) -> float:
-    """Return an object's opacity: the material's if it has one and its colour is the default, else `rgba[3]`."""
+    """Return an object's opacity: its material's, if there is a material and `rgba` is the default; else `rgba[3]`."""
     return m.mat_rgba[material, 3] if material >= 0 and _is_default(rgba) else rgba[3]
 
 
 @kernel
 def colour(m: Model, d: Data, g: int, material: int, rgba: Vec4) -> None:
     """Set colour, texture and finish of a geom that shows an object of the model.
+
+    If transparency is requested, the opacity of dynamic geoms is multiplied by `vis.map.alpha`.
 
     Args:
         m: model.
@@ -243,7 +245,7 @@ def link(
     """Append a geom that connects two points; return its number, or -1 if the scene is full.
 
     `category`, `objtype` and `objid` are those of `new_geom`; `kind`, `width`, `start` and `stop` are those of
-    `connect`.
+    `connect`. `rgba` is the colour.
     """
     g = new_geom(d, category, objtype, objid)
     if g >= 0:
@@ -270,7 +272,7 @@ def frame_axes(m: Model, d: Data, objid: int, pos: Vec3, mat: Mat3, scale: float
 
 @kernel
 def island_rgba(d: Data, island: int) -> Vec4:
-    """Return the colour of an island. It depends only on the island's first dof, so it rarely changes between steps."""
+    """Return the colour of an island. It rarely changes between steps: it depends only on the island's first dof."""
     index = d.island_dofind[d.island_dofadr[island]] + 1
     r, g, b = halton(index, 2), halton(index, 3), halton(index, 5)
     return (DARKEST + SPREAD * r, DARKEST + SPREAD * g, DARKEST + SPREAD * b, 1.0)

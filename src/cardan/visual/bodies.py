@@ -59,7 +59,7 @@ TRANSLATE, ROTATE = int(mjtPertBit.mjPERT_TRANSLATE), int(mjtPertBit.mjPERT_ROTA
 
 @stage
 def add_body_frames(m: Model, d: Data) -> int:
-    """Add frames, if they are chosen: that of the world, at twice the size, or those of all other bodies.
+    """Add the requested frames: that of the world, at twice the size, or those of all other visible bodies.
 
     If inertias are shown, the inertial frames of the bodies are used.
     """
@@ -237,7 +237,7 @@ def add_perturbation(m: Model, d: Data) -> int:
         decorate(d, OBJ_UNKNOWN, body, GEOM_SPHERE, size, target, mat, rgba)
     if (first | second) & ROTATE:
         rgba = _hands(rgba_of(m.vis.rgba.inertia), first & ROTATE != 0, second & ROTATE != 0)
-        # its root bounding volume, or a cube of the mean size of bodies
+        # the root bounding volume of the body, or a cube of the mean size of bodies
         size, pos = (m.stat.meansize, m.stat.meansize, m.stat.meansize), get3(d.xipos, body)
         if m.body_bvhnum[body] > 0:
             centre, size = center_of(m.bvh_aabb, m.body_bvhadr[body]), size_of(m.bvh_aabb, m.body_bvhadr[body])

@@ -152,7 +152,7 @@ def add_contacts(m: Model, d: Data) -> int:
 
 @kernel
 def _searched(m: Model, geom1: int, geom2: int) -> bool:
-    """Whether collision detection searches for overlaps of `geom1` with `geom2`, which is a signed-distance shape."""
+    """Return whether collision detection searches for overlaps of `geom1` with the signed-distance shape `geom2`."""
     kind = m.geom_type[geom1]
     if kind == GEOM_SDF and geom1 > geom2:
         return False

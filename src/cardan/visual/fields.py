@@ -33,10 +33,10 @@ CAMERA = (
     Member("fixedcamid", "i4", (), "id of the camera of the model, if fixed", -1),
     Member("trackbodyid", "i4", (), "id of the tracked body, if tracking", -1),
     Member("lookat", "f8", (3,), "point at which the camera looks, world frame, m"),
-    Member("distance", "f8", (), "distance to that point or body, m", 2.0),
+    Member("distance", "f8", (), "distance to `lookat` or to the tracked body, m", 2.0),
     Member("azimuth", "f8", (), "azimuth, degrees", 90.0),
     Member("elevation", "f8", (), "elevation, degrees", -45.0),
-    Member("orthographic", "i4", (), "whether the projection, if it is not fixed, is orthographic", since="3.2.0"),
+    Member("orthographic", "i4", (), "whether a free or tracking camera is orthographic", since="3.2.0"),
 )
 GL_CAMERA = (
     Member("pos", "f4", (3,), "position, m"),
@@ -68,7 +68,7 @@ GEOM = (
     Member("type", "i4", (), "shape (mjtGeom)", int(mjtGeom.mjGEOM_NONE)),
     Member("dataid", "i4", (), "id of the mesh, height field or plane, or -1", -1),
     Member("objtype", "i4", (), "kind of object that the geom shows (mjtObj)"),
-    Member("objid", "i4", (), "id of that object, or -1"),
+    Member("objid", "i4", (), "id of the object that the geom shows, or -1"),
     Member("category", "i4", (), "static, dynamic or decoration (mjtCatBit)"),
     Member("texid", "i4", (), "id of the texture, or -1", -1),
     Member("texuniform", "i4", (), "whether a cube texture is mapped uniformly"),
@@ -145,7 +145,7 @@ FIGURE = (
     Member("legendoffset", "i4", (), "lines by which the legend is moved down"),
     Member("subplot", "i4", (), "the subplot whose title is shown"),
     Member("highlight", "i4", (2,), "point, pixels; the line with this point in its legend is highlighted"),
-    Member("highlightid", "i4", (), "line that is highlighted if no legend contains that point, or -1", -1),
+    Member("highlightid", "i4", (), "line that is highlighted if no legend contains the point `highlight`, or -1", -1),
     Member("selection", "f4", (), "x of the vertical line"),
     Member("linepnt", "i4", (MAXLINE,), "numbers of points of the lines"),
     Member("linedata", "f4", (MAXLINE, 2 * MAXLINEPNT), "points of the lines: x, y, x, y, ..."),
@@ -235,11 +235,11 @@ SCENE = (
     Member("stereo", "i4", (), "stereoscopic pictures (mjtStereo)"),
     Member("flags", "u1", (int(mjtRndFlag.mjNRNDFLAG),), "effects (mjtRndFlag)", _bytes(RENDERED, mjtRndFlag)),
     Member("framewidth", "i4", (), "width of a frame around the picture, pixels"),
-    Member("framergb", "f4", (3,), "colour of that frame"),
+    Member("framergb", "f4", (3,), "colour of the frame around the picture"),
 )
 # arrays of a scene whose lengths depend on a model: element type, meaning
 SCENE_ARRAYS = {
-    "geomorder": ("i4", "numbers of the geoms by distance from the camera"),
+    "geomorder": ("i4", "indices of the geoms, sorted by distance from the camera"),
     "flexedgeadr": ("i4", "first edge of each flex"),
     "flexedgenum": ("i4", "number of edges of each flex"),
     "flexvertadr": ("i4", "first vertex of each flex"),

@@ -151,7 +151,7 @@ def _smooth_face(m: Model, d: Data, flex: int, i: int, j: int, k: int, offset: f
     If the option for flat skins is set, all corners have the triangle's normal.
     """
     face = _new_face(d, flex)
-    sign = 1.0 if offset > 0.0 else -1.0  # if the radius is 0, normals point inwards, as in the reference
+    sign = 1.0 if offset > 0.0 else -1.0  # if the radius is 0, normals point inwards, as in MuJoCo
     flat = m.flex_flatskin[flex] != 0
     plane = scale3(flat_normal(_vertex(d, i), _vertex(d, j), _vertex(d, k)), sign)
     a, b, c = _normal(d, i), _normal(d, j), _normal(d, k)
@@ -196,7 +196,7 @@ def _skin(m: Model, d: Data, flex: int) -> None:
 
 @stage
 def update_flexes(m: Model, d: Data) -> int:
-    """Update vertices and faces of all flexes."""
+    """Update the vertices of all flexes, and their skins or faces if these are shown."""
     for vertex in range(m.nflexvert):
         _put(d.work.scn_flexvert, 3 * vertex, _vertex(d, vertex))
     for flex in range(m.nflex):

@@ -70,7 +70,7 @@ def category_of(m: Model, body: int) -> int:
 
 @kernel
 def is_shown(m: Model, d: Data, body: int) -> bool:
-    """Whether a body's objects are shown: their category is requested, and static objects are not switched off."""
+    """Return whether a body's objects are shown, that is, requested by category and, if static, not switched off."""
     category = category_of(m, body)
     return wants(d, category) and (category == CAT_DYNAMIC or shows(d, VIS_STATIC))
 
@@ -202,7 +202,10 @@ def add_sites(m: Model, d: Data) -> int:
 
 @kernel
 def _is_drawn(m: Model, d: Data, node: int) -> bool:
-    """Whether a node of a bounding tree is shown: its depth is the requested one, or smaller if the node is a leaf."""
+    """Return whether a node of a bounding tree is shown.
+
+    The depth of the node must be the requested one, or smaller if the node is a leaf.
+    """
     depth = m.bvh_depth[node]
     if depth == d.work.scn_state[BVH_DEPTH]:
         return True

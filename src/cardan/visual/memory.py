@@ -1,9 +1,9 @@
 """A scene as kernels see it: indices of its words, and its memory.
 
 The geoms of an `MjvScene` are stored in one array of structures, with the layout of MuJoCo's `mjvGeom`. Kernels see the
-array twice, as 32-bit integers and as 32-bit reals, and address a member by the index of its word (`GEOM["pos"]`). Each
-word is always used with the same type. Options, selection and camera are copied into two small arrays (`scn_state`,
-`scn_pose`), whose indices are defined below.
+array twice, as 32-bit integers and as 32-bit floats, and address a member by the index of its word (`GEOM["pos"]`).
+Each word is always used with the same type. Options, selection and camera are copied into two small arrays
+(`scn_state`, `scn_pose`), whose indices are defined below.
 
 While a scene is updated, the slots ``d.work.scn_*`` of the data point to this memory.
 """
@@ -147,7 +147,7 @@ class SceneMemory:
 
     @property
     def wishes(self) -> tuple[bytes, int, bool]:
-        """Return the values that determine a scene's stages: options, categories, and whether a body is selected."""
+        """Values that determine a scene's stages: options, categories, and whether a body is selected."""
         state = self.state
         return state[LABEL:CAM_ORTHOGRAPHIC].tobytes(), int(state[CATMASK]), bool(state[SELECT] > 0)
 

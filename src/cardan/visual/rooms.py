@@ -80,7 +80,10 @@ def mjv_averageCamera(cam1: MjvGLCamera, cam2: MjvGLCamera) -> MjvGLCamera:
 
 
 def room_camera(name: str, scn: MjvScene) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return position, forward and up (3,) of a scene's average camera, room space; raise FatalError if never set."""
+    """Return position, forward and up vectors (3,) of a scene's average camera in room space.
+
+    Raise FatalError if the cameras of the scene were never set.
+    """
     require_record(name, "scn", scn, MjvScene)
     one, other = (camera.values for camera in scn.camera)
     if one["frustum_near"] < mjMINVAL or other["frustum_near"] < mjMINVAL:

@@ -192,7 +192,7 @@ def _check(name: str, m: Any, d: Any, **records: tuple[Any, Any]) -> None:
 
 
 def _check_camera(m: MjModel, cam: MjvCamera) -> None:
-    """Check the type and the ids of an abstract camera; raise FatalError, like the reference, if one is invalid."""
+    """Check the type and the ids of an abstract camera; raise FatalError, as MuJoCo does, if one is invalid."""
     kind, track, fixed = cam.type, cam.trackbodyid, cam.fixedcamid
     if kind not in range(len(mjtCamera.__members__)):
         raise FatalError(f"mjv_updateCamera: unknown camera type {kind}")
@@ -203,7 +203,7 @@ def _check_camera(m: MjModel, cam: MjvCamera) -> None:
 
 
 def _prepare(d: MjData, opt: MjvOption, pert: MjvPerturb | None, catmask: int, scn: MjvScene) -> None:
-    """Copy the inputs of the kernels into the scene's memory."""
+    """Copy the inputs of the kernels into the scene's memory, and attach the memory to `d`."""
     memory = scn.memory
     memory.put_option(opt)
     memory.put_perturb(pert)
@@ -213,7 +213,7 @@ def _prepare(d: MjData, opt: MjvOption, pert: MjvPerturb | None, catmask: int, s
 
 
 def _finish(m: MjModel, d: MjData, opt: MjvOption, scn: MjvScene) -> None:
-    """Copy the results of the stages from the scene's memory."""
+    """Copy the results of the stages from the scene's memory, write labels of new geoms, and report a full scene."""
     state, values = scn.memory.state, scn.values
     first = values["ngeom"].item()
     values["ngeom"] = state[NGEOM]
@@ -265,7 +265,7 @@ def mjv_updateScene(
         if visualize is not None:
             visualize(m, d, opt, scn, instance)
     memory.state[NGEOM] = scn.values["ngeom"]
-    # planes follow the cameras of the last update, as in the reference
+    # planes follow the cameras of the last update, as in MuJoCo
     _geom_program(m, scn, (cameras.update_camera, cameras.make_lights)).run(m, d)
     memory.get_camera(cam)
     scn.values["nlight"] = memory.state[NLIGHT]

@@ -189,7 +189,7 @@ def _face_room(model: MjModel, flex: int) -> int:
 
     A surface has two faces for each element, and two for each edge of its border. A solid shows either its shell or all
     elements in one layer; the result is the larger number of faces. A line shows no faces, but gets the same memory as
-    a solid, as in the reference.
+    a solid, as in MuJoCo.
     """
     dim, elements, shell = (int(getattr(model, f"flex_{name}")[flex]) for name in ("dim", "elemnum", "shellnum"))
     if dim == 2:

@@ -173,7 +173,7 @@ def tendon_path(m: Model, d: Data, tendon: int, objtype: int, objid: int, label:
             here = there
         return
     for k in range(first, first + d.ten_wrapnum[tendon] - 1):
-        # geoms on which both ends are, or negative numbers
+        # the geom on which each end lies, or a negative number
         here_on, there_on = d.wrap_obj[k // 2, k % 2], d.wrap_obj[(k + 1) // 2, (k + 1) % 2]
         if PULLEY in (here_on, there_on):
             continue
@@ -198,7 +198,7 @@ def add_tendons(m: Model, d: Data) -> int:
 def add_slider_cranks(m: Model, d: Data) -> int:
     """Add sliders as cylinders, and cranks as capsules, in another colour if a crank can't reach its slider.
 
-    As in the reference, the slider-cranks of all groups are shown.
+    As in MuJoCo, the slider-cranks of all groups are shown.
     """
     width = m.vis.scale.slidercrank * m.stat.meansize
     for actuator in range(m.nu):

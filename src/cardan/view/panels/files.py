@@ -64,7 +64,7 @@ class FilePanel(Panel):
         self.say(trouble)
 
     def refresh(self) -> None:
-        """If the file has changed, load the model again, in another thread in order not to delay pictures."""
+        """Load the model again if the file has changed. To avoid delays of the display, another thread does this."""
         if self.auto is not None and self.auto.value and not self.viewer.loading.busy:
             self.viewer.loading.do(self._look)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from cardan.view.app import Viewer
 
 DECIMALS = 15
-"""Largest number of decimals in a field for a real number. By default, viser uses those of the first value."""
+"""Largest number of decimals in a field for a real number. By default, viser uses that of the first value."""
 
 
 class Panel:
@@ -75,14 +75,17 @@ class Panel:
         """Add a slider; by default it has a thousand steps."""
         step = step or (high - low) / 1000.0
         handle = self.gui.add_slider(label, low, high, step, within(value, low, high))
-        return self._changed(handle, lambda value: act(within(value, low, high)))  # its field accepts any number
+        return self._changed(handle, lambda value: act(within(value, low, high)))  # the field accepts any number
 
     def put(self, handle: Any, value: Any) -> None:
         """Show a value in a control, unless a user's change of the control has not reached the session yet."""
         self.inputs.show(handle, value)
 
     def ask(self, command: Command) -> None:
-        """Post a command that changes the model or the data for which this panel was made."""
+        """Post a command that changes the model or the data for which this panel was made.
+
+        If the session shows another model by then, the command is ignored.
+        """
 
         def made(m: MjModel, d: MjData) -> None:
             if self.session.generation == self._generation:

@@ -134,7 +134,7 @@ class SliderPanel(Panel):
             self.gui.add_markdown(f"The first {MOST} of {count} {what} have sliders; scripts move the others.")
 
     def refresh(self) -> None:
-        """Show the current numbers."""
+        """Show the current values of the field."""
         with self.session.lock:
             values = getattr(self.session.data, self.field).tolist()
         for index, handle in self.sliders:

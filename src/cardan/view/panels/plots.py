@@ -53,7 +53,10 @@ class Profile:
             self._model = None
 
     def durations(self, d: MjData) -> np.ndarray:
-        """Return the mean time per step of each of the `STAGES` since the last call, µs; 0 if a stage did not run."""
+        """Return the mean time per step of each of the `STAGES` since the last call, µs; 0 if a stage did not run.
+
+        In the first call, and after a reset of the data, all times are 0.
+        """
         total = np.array([float(d.timer[k].duration) for k in TIMERS])
         count = np.array([int(d.timer[k].number) for k in TIMERS])
         before, self._last = self._last, (total, count)
@@ -72,7 +75,10 @@ def solver_work(d: MjData) -> np.ndarray:
 
 
 def convergence(d: MjData) -> tuple[np.ndarray, ...]:
-    """Return the iteration numbers of the last step, and the log10 of each quantity named in `CONVERGENCE`."""
+    """Return the iteration numbers of the last step, and the log10 of each quantity named in `CONVERGENCE`.
+
+    There are at least two points, because a plot needs two.
+    """
     count = min(int(d.solver_niter[0]), len(d.solver))
     rows = [(d.solver[k].improvement, d.solver[k].gradient, d.solver[k].lineslope) for k in range(count)]
     values = np.log10(np.maximum(np.array(rows or [(0.0, 0.0, 0.0)]), SMALLEST))
@@ -166,7 +172,7 @@ class SensorPanel(PlotPanel):
         self.chart = chart
 
     def refresh(self) -> None:
-        """Append the current values."""
+        """Append the current values to the plot."""
         chart = self.chart
         if chart is None:
             return
@@ -186,13 +192,13 @@ class EnergyPanel(PlotPanel):
             self.chart = self.plot("Energy (J)", self.series.names, self.series.columns())
 
     def show(self, on: bool) -> None:
-        """Show or hide the plot."""
+        """Show or hide the plot. If it is shown, turn the flag `energy` on."""
         self.chart.visible = on
         if on:
             self.ask(lambda m, d: setattr(m.opt, "enableflags", m.opt.enableflags | ENERGY))
 
     def refresh(self) -> None:
-        """Append the current values."""
+        """Append the current values to the plot."""
         if not self.shown.value:
             return
         with self.session.lock:
@@ -226,7 +232,7 @@ class ProfilerPanel(PlotPanel):
         self.profile.stop()
 
     def refresh(self) -> None:
-        """Append the current values."""
+        """Append the current values to the plots."""
         if not self.shown.value:
             return
         with self.session.lock:

@@ -94,7 +94,7 @@ class SimulationPanel(Panel):
         self.ask(command)
 
     def step(self) -> None:
-        """Make a single step; pause a running simulation."""
+        """Make a single step if the simulation is paused; otherwise pause it."""
 
         def command(m: MjModel, d: MjData) -> None:
             if self.viewer.physics is not None:
