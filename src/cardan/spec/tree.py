@@ -34,13 +34,14 @@ class ModelTree:
     Attributes:
         macro_instances: names of the plugin instances added by composites and flexcomps. In the model, these instances
             are in the order of their bodies, not in the order of the section ``extension``.
-        late_keys: attached keyframes that are not assembled yet, with the values of each element by part of the state.
+        late_keys: attached keyframes that are not assembled yet, each with the values of elements, by part of the
+            state.
         first_copies: the first copy of each element that ``replicate`` replaced by copies.
         inside_files: file of this model and, if the model is read to be attached, files of the models that attach it.
         attached_files: files of all models read so far to be attached, also by attached models (one list for all).
         uses_later: whether an element or attribute may need a feature that this version does not have yet.
-        inherited: cache used during compilation: for each element, the default class of its children that name none.
-            None while the tree may be changed.
+        inherited: cache used during compilation: for each element, the default class of those children that do not
+            specify one. None while the tree may be changed.
     """
 
     def __init__(

@@ -31,7 +31,10 @@ Function = Callable[..., Any] | int
 
 
 class FunctionTable(NamedTuple):
-    """Functions, by index, that stages call through a table (private field of the model); other entries are unset."""
+    """Table of functions that stages call: name of the model's private field, and the functions by index.
+
+    Other entries of the table are unset.
+    """
 
     field: str
     functions: tuple[tuple[int, Function], ...]

@@ -156,7 +156,8 @@ def _grow(capacity: str) -> Answer:
 def _answer_callback_error(program: Program, m: MjModel, d: MjData) -> None:
     """Raise the exception of a callback, unless it is enough to run the stage again.
 
-    That is enough if the arena was too small (it grows here), or if the callback had no objects (`settle` set them).
+    Running again is enough if the arena was too small (the arena grows here), or if the callback did not get the model
+    and the data (`settle` has set them now).
     """
     error = take_error()
     if isinstance(error, ObjectsMissing) and running.objects is not None:

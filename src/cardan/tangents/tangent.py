@@ -235,10 +235,10 @@ class Tangent:
         return f"  {instruction.result} = {'and' if equal else 'or'} i1 {value}, {any_lane}"
 
     def _is_parameter(self, value: str) -> bool:
-        """Return whether a number was loaded from a parameter of the model that turns a feature off if it is 0.
+        """Return whether a number was loaded from a parameter of the model other than `solref`.
 
-        Parameters that are compared with 0 are never negative; at 0, they have the tangents of a positive number. The
-        exception is `solref`, whose sign has a meaning.
+        A value of 0 may turn a feature off. Parameters that are compared with 0 are never negative; at 0, they have the
+        tangents of a positive number. The exception is `solref`, whose sign has a meaning.
         """
         definition = self.analysis.definitions.get(value)
         if definition is None or definition.operation != "load":

@@ -170,7 +170,7 @@ def _program(stages: tuple[Stage, ...]) -> Program:
 
 
 def _geom_program(m: MjModel, scn: MjvScene, more: tuple[Stage, ...] = ()) -> Program:
-    """Return the program of the stages that the options request, followed by `more`; the scene caches it."""
+    """Return the program of the stages that the options request, followed by `more`; the scene caches the program."""
     programs, wishes = scn.memory.programs_of(m), scn.memory.wishes
     program = programs.get((wishes, more))
     if program is None:
