@@ -85,10 +85,11 @@ def text(name: str, argument: str, value: Any) -> str:
 
 
 def writable_vector(name: str, argument: str, value: Any, size: int, what: str) -> np.ndarray:
-    """Return `value` if it is a writable float64 vector (or column) of `size` numbers.
+    """Return `value` if it is a writable, contiguous float64 vector (or column) of `size` numbers.
 
     Raises:
-        TypeError: `value` is not such a vector; the message contains `what`, a description of the right size.
+        TypeError: `value` is not such a vector. If its size is wrong, the message contains `what`, which describes the
+            right size.
     """
     if not isinstance(value, np.ndarray) or value.dtype != np.float64 or not value.flags.writeable:
         raise TypeError(f"{name}: {argument} must be a writeable NumPy array of float64")
@@ -115,7 +116,7 @@ def _kind(value: Any) -> str:
 
 
 def _is_vector(array: np.ndarray) -> bool:
-    """Whether an array has one dimension, or two dimensions and one column."""
+    """Return whether an array has one dimension, or two dimensions and one column."""
     return array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 1)
 
 
@@ -157,7 +158,7 @@ def target_of(name: str, array: Any, size: int, what: str = "", dtype: type = np
 
 
 def target_matrix(name: str, array: Any) -> np.ndarray:
-    """Return a result matrix if it is two-dimensional and stored row by row; else raise TypeError."""
+    """Return a result matrix if it is a writable float64 matrix, stored row by row; otherwise raise TypeError."""
     _target(name, array, np.float64)
     if array.ndim != 2 or not array.flags.c_contiguous:
         raise TypeError(f"{name} should be a matrix stored in rows, got {_kind(array)}")

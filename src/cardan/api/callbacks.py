@@ -67,7 +67,7 @@ def _place(function: str, name: str) -> str:
 
 
 def set_callback(m: MjModel, name: str, function: Callback) -> None:
-    """Install a callback for one model, in place of that set by `set_mjcb_<name>` for all models; None removes it.
+    """Set the callback of one model, which takes precedence over the callback for all models; None removes it.
 
     Args:
         m: the model. Its copies do not inherit the callback, except copies made by batches.
@@ -76,7 +76,7 @@ def set_callback(m: MjModel, name: str, function: Callback) -> None:
 
     Raises:
         ValueError: the name is unknown.
-        TypeError: `function` can't be called, or `m` is not a model.
+        TypeError: `function` can't be called or is a C function, or `m` is not a model.
         KernelError: `function` is a Numba function or a kernel, but can't be compiled.
     """
     check_model("set_callback", m)
@@ -85,7 +85,10 @@ def set_callback(m: MjModel, name: str, function: Callback) -> None:
 
 
 def get_callback(m: MjModel, name: str) -> Callback:
-    """Return the callback that `set_callback` installed for one model, or None; ignore callbacks of all models."""
+    """Return the callback that `set_callback` installed for one model, or None.
+
+    Callbacks that are set for all models are ignored.
+    """
     check_model("get_callback", m)
     return hooks_of(m).get(_place("get_callback", name))
 
@@ -209,14 +212,14 @@ PLUGINS_DIR: str = str(Path(plugins.__file__).parent)
 """Folder of the plugins that are part of the package."""
 
 PLUGIN_HANDLES: list[Any] = []
-"""Handles of loaded plugin libraries: always empty, because the plugins of the reference's libraries are built in."""
+"""Handles of loaded plugin libraries: always empty, because the plugins of MuJoCo's libraries are built in."""
 
 _LIBRARIES = ("actuator", "elasticity", "sdf", "sensor")
-"""Libraries that are part of the reference."""
+"""Libraries that are part of MuJoCo."""
 
 
 def mj_loadPluginLibrary(path: str) -> None:
-    """Accept a plugin library of the reference by its name, without loading it: its plugins are built in.
+    """Accept a plugin library of MuJoCo by its name, without loading it: its plugins are built in.
 
     Args:
         path: path of the library, such as ``"libelasticity.so"``; the file need not exist.
@@ -233,7 +236,7 @@ def mj_loadPluginLibrary(path: str) -> None:
 
 
 def mj_loadAllPluginLibraries(directory: str) -> None:
-    """Do nothing: the plugins of the reference's libraries are built in, and other libraries are not loaded."""
+    """Do nothing: the plugins of MuJoCo's libraries are built in, and other libraries are not loaded."""
     os.fspath(directory)
 
 

@@ -110,7 +110,10 @@ SIGNED_DISTANCE = -1e300
 
 @kernel
 def distance_of_geoms(m: Model, d: Data, geom1: int, geom2: int, distmax: float, fromto: Any) -> float:
-    """Return the result of `mj_geomDistance`, or `SIGNED_DISTANCE` if one of the geoms is a signed-distance shape."""
+    """Return the distance of two geoms for `mj_geomDistance`, and write the closest points to each row of `fromto`.
+
+    If one of the geoms is a signed-distance shape, return `SIGNED_DISTANCE` and write nothing.
+    """
     if m.geom_type[geom1] == GEOM_SDF or m.geom_type[geom2] == GEOM_SDF:
         return SIGNED_DISTANCE
     if has_pieces(m, geom1) or has_pieces(m, geom2):
@@ -147,8 +150,8 @@ def mj_geomDistance(m: MjModel, d: MjData, geom1: int, geom2: int, distmax: floa
         m: model.
         d: data; ``geom_xpos`` and ``geom_xmat`` are read.
         geom1: id of the first geom: plane, height field, sphere, capsule, ellipsoid, cylinder, box or mesh (its convex
-            hull, or its convex pieces). A height field is a union of convex prisms: the distance is that of the
-            nearest prism.
+            hull, or its convex pieces). The distance to a height field is the distance to the nearest of its convex
+            prisms.
         geom2: id of the second geom.
         distmax: largest distance of interest, m. Larger distances are not computed.
         fromto: None, or an array of 6 numbers, written: the closest points (the deepest points if the geoms overlap) on

@@ -76,7 +76,10 @@ def _of_step(m: MjModel, A: Matrix, B: Matrix, C: Matrix, D: Matrix) -> Outputs:
 
 
 def _with_scripts(function: F) -> F:
-    """Decorate a function that fills Jacobians, so that calls run natively for models that have its script."""
+    """Decorate a function that fills Jacobians, so that later calls run natively for models with a ready script.
+
+    `cardan.jit.binding.ready` explains these scripts.
+    """
     return ReadyBinding(function).builtin  # type: ignore[arg-type]
 
 
@@ -347,9 +350,9 @@ def derivatives(
     """Differentiate real fields of the data with respect to real fields of data or model, exact up to rounding.
 
     Inputs may be all values that a step reads: the state, controls, applied forces, and parameters of the model. A
-    parameter varies alone: values that `mj_setConst` would derive from it stay fixed. If 0 turns a feature off, the
-    derivative at this value is one-sided where possible. Results qpos, qvel, act and time are those after the step. All
-    other results are the values that a step leaves in the data: they belong to the state before the step.
+    parameter varies alone: values that `mj_setConst` would derive from it stay fixed. If a parameter is 0 and this
+    turns a feature off, the derivative is one-sided where possible. Results qpos, qvel, act and time are those after
+    the step. All other results are the values that a step leaves in the data: they belong to the state before the step.
 
     Args:
         m: model.
@@ -368,7 +371,7 @@ def derivatives(
         IndexError: an index in a name is too large.
         NotImplementedError: the model or the state has a feature without derivatives; the message names it.
         RuntimeError: native code is switched off (``CARDAN_JIT=0``).
-        TypeError: a name is not a string, `m` is not a model, or `d` is not a data.
+        TypeError: a name is not a string, `m` is not a model, or `d` is not an MjData.
         ValueError: a field does not exist, or `after`, `contacts` or `reach` has an invalid value.
     """
     from cardan.derive.linearisation import sensitivities
@@ -412,7 +415,7 @@ def record(
         The tape: the recorded steps, and the methods that differentiate them.
 
     Raises:
-        TypeError: `nstep` or `every` is not an integer, `m` is not a model, or `d` is not a data.
+        TypeError: `nstep` or `every` is not an integer, `m` is not a model, or `d` is not an MjData.
         ValueError: `nstep` is negative, `every` is less than 1, an array has a wrong shape, or `contacts` or `reach`
             has an invalid value.
     """

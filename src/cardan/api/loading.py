@@ -20,7 +20,7 @@ def _named(assets: Mapping[str, bytes] | None) -> dict[str, bytes] | None:
     """Return the assets (contents by name) with all names as str; None if there are none.
 
     Raises:
-        ValueError: a name is longer than the reference's virtual file system allows.
+        ValueError: a name is longer than MuJoCo's virtual file system allows.
         TypeError: the assets are not a dictionary, or a content is not bytes.
     """
     if not assets:

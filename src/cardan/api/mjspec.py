@@ -162,7 +162,11 @@ class MjSpec(Specification):
 
 
 def _carry_over(before: Part, after: Part, old: np.ndarray, new: np.ndarray) -> None:
-    """Copy the entries of elements that exist in both models from the array `old` to the array `new`."""
+    """Copy the entries of elements that exist in both models from the array `old` to the array `new`.
+
+    `before` and `after` are the layouts of the arrays. If an array is empty or does not fit its layout, nothing is
+    copied.
+    """
     count_old, count_new = size(before), size(after)
     if not count_old or not count_new or count_old not in (old.size, len(old)) or count_new not in (new.size, len(new)):
         return

@@ -205,7 +205,7 @@ def mju_cholFactor(mat: np.ndarray, mindiag: float) -> int:
 
 
 def solve_factored(factor: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Return (L L')^-1 right, with L in the lower triangle of `factor`; not finite if L is singular."""
+    """Return (L L')^-1 right, with L in the lower triangle of `factor`. If L is singular, the result is not finite."""
     x = np.empty(right.size)
     mju_cholSolve(x, np.ascontiguousarray(factor), right)
     return x
@@ -220,7 +220,10 @@ def _check_chol_solve(res: Any, mat: Any, vec: Any) -> None:
 
 @native(check=_check_chol_solve, res=target(ANY, apart=True), mat=source("res", "res"), vec=source("res"))
 def mju_cholSolve(res: np.ndarray, mat: Any, vec: Any) -> None:
-    """Compute res = (L L')^-1 vec, with the factor L in the lower triangle of `mat`; not finite if L is singular."""
+    """Compute res = (L L')^-1 vec, with the factor L in the lower triangle of `mat`.
+
+    If L is singular, the result is not finite.
+    """
     n = len(res)
     for i in range(n):
         value = vec[i]

@@ -1,4 +1,7 @@
-"""The remaining `mju_*` functions: numbers, names of types, friction pyramids, eigenvalues (spec: programming)."""
+"""The remaining `mju_*` functions: scalars, names of types, friction pyramids, eigenvalues, printing.
+
+Spec: programming, utility functions.
+"""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def mj_name2id(m: MjModel, type: int, name: str) -> int:
 
 
 def absent_feature(name: str) -> str | None:
-    """Return the feature to which a name of the reference's interface belongs, or None if the name is unknown."""
+    """Return the feature to which a missing name of MuJoCo's interface belongs, or None if the name is unknown."""
     return "the headers of the C library" if name == "HEADERS_DIR" else None
 
 

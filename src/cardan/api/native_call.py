@@ -111,7 +111,12 @@ class NativeCall(KernelBinding):
         return inspect.signature(self.function)
 
     def careful(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Check and convert all arguments, with detailed errors, and run the kernel on them."""
+        """Check and convert all arguments, with detailed errors, and run the kernel on them. Return its result.
+
+        Raises:
+            TypeError, IndexError: an argument has a wrong type or shape, or an id does not exist.
+            FatalError: the kernel returned a status that reports a wrong argument.
+        """
         name = self.function.__name__
         try:
             bound = self._signature.bind(*args, **kwargs)

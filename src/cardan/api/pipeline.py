@@ -39,7 +39,10 @@ _ZERO_AFTER_RESET = ("warning.", "timer.", "solver", "maxuse_", "energy", "D_", 
 
 
 def _execute(name: str, m: MjModel, d: MjData, repeat: int = 1) -> None:
-    """Check a public function's arguments and run its program; prepare later calls to run without Python code."""
+    """Check a public function's arguments, and run its program.
+
+    If the program needs no Python objects, prepare later calls to run without Python code.
+    """
     if getattr(d, "model", None) is not m or not isinstance(d, MjData):
         check_pair(name, m, d)
     version = hooks.version
@@ -207,7 +210,10 @@ def mj_resetDataKeyframe(m: MjModel, d: MjData, key: int) -> None:
 
 
 def mj_resetDataDebug(m: MjModel, d: MjData, debug_value: int) -> None:
-    """Reset the data to defaults, and fill all results of the pipeline with bytes of `debug_value` (0 to 255)."""
+    """Reset the data to defaults, and fill results of the pipeline with bytes of `debug_value` (0 to 255).
+
+    Energies, warnings, timers, solver statistics and the index arrays ``D_*`` and ``B_*`` are only reset.
+    """
     value = integer("mj_resetDataDebug", "debug_value", debug_value)
     if not 0 <= value <= 255:
         raise TypeError(f"mj_resetDataDebug: debug_value must be a byte, 0 to 255, not {value}")

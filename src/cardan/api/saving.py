@@ -52,7 +52,10 @@ _last: list[Source] = []
 
 
 def remember(m: MjModel, tree: ModelTree) -> MjModel:
-    """Store the source of a model, so that the model can be written as XML; return the model."""
+    """Store the source of a model, so that the model can be written as XML; return the model.
+
+    The source is also kept as the last one, for `mj_saveLastXML`.
+    """
     source = Source(tree, internals.sizes(m), statistics(m))
     internals.set_source(m, source)
     _last[:] = [source]

@@ -37,7 +37,7 @@ def mj_stateSize(m: MjModel, spec: int) -> int:
 
 
 def _fits(function: str) -> Callable[..., None]:
-    """Make a function that checks whether the vector `state` has the size described by `spec`."""
+    """Make a function that raises TypeError unless `state` is a writable vector of the size described by `spec`."""
 
     def check(m: MjModel, state: np.ndarray, spec: int, **_: Any) -> None:
         writable_vector(function, "state", state, state_size(m, _spec(function, spec)), "mj_stateSize(m, spec)")

@@ -124,7 +124,10 @@ def mj_angmomMat(m: MjModel, d: MjData, mat: np.ndarray, body: int) -> None:
 
 
 def _moves(function: str) -> Callable[..., None]:
-    """Make a function that checks whether an object exists and has a type that can move."""
+    """Make a function that checks the type and the id of an object.
+
+    The function raises FatalError if objects of this type can't move, and IndexError if there is no such object.
+    """
 
     def check(m: MjModel, objtype: int, objid: int, **_: Any) -> None:
         if int(objtype) not in _COUNT:
@@ -261,7 +264,10 @@ def mj_integratePos(m: MjModel, qpos: np.ndarray, qvel: Any, dt: float) -> None:
 
 @native_by(differentiate_pos, qvel=target("nv"), dt=Number(), qpos1=source("nq"), qpos2=source("nq"))
 def mj_differentiatePos(m: MjModel, qvel: np.ndarray, dt: float, qpos1: Any, qpos2: Any) -> None:
-    """Compute the velocity `qvel` (nv,) that moves `qpos1` to `qpos2` (nq,) in the time `dt`; infinite if `dt` is 0."""
+    """Compute the velocity `qvel` (nv,) that moves `qpos1` to `qpos2` (nq,) in the time `dt`.
+
+    If `dt` is 0, the result is not finite.
+    """
 
 
 @kernel

@@ -25,9 +25,9 @@ class Gradient:
     """Gradient of a trajectory's loss.
 
     Attributes:
-        state: with respect to the first state, (2 nv + na,); positions are in the tangent space.
-        controls: with respect to the controls of each step, (nstep, nu).
-        plugin_state: with respect to the first states of plugins, (npluginstate,).
+        state: gradient with respect to the first state, (2 nv + na,); positions are in the tangent space.
+        controls: gradient with respect to the controls of each step, (nstep, nu).
+        plugin_state: gradient with respect to the first states of plugins, (npluginstate,).
     """
 
     state: np.ndarray
@@ -152,7 +152,10 @@ def loss_slopes(
 
 
 def split_jacobians(m: MjModel, found: np.ndarray, sensors: bool) -> Jacobians:
-    """Return views of the parts A, B, C and D of step Jacobians (..., nx or nx + nsensordata, nx + nu)."""
+    """Return views of the parts A, B, C and D of step Jacobians (..., nx or nx + nsensordata, nx + nu).
+
+    Without `sensors`, C and D are None.
+    """
     nx = 2 * m.nv + m.na
     C, D = (found[..., nx:, :nx], found[..., nx:, nx:]) if sensors else (None, None)
     return Jacobians(found[..., :nx, :nx], found[..., :nx, nx:], C, D)

@@ -17,7 +17,10 @@ Run a Python program whose import mujoco, and imports of its submodules, import 
 
 
 def _take_compat(arguments: list[str]) -> list[str]:
-    """Set the version given by the option ``--compat``, if present; return the arguments after the option."""
+    """Set the version given by the option ``--compat``, if present; return the arguments after the option.
+
+    If the version is unknown, exit with an error.
+    """
     first = arguments[0] if arguments else ""
     if first != "--compat" and not first.startswith("--compat="):
         return arguments

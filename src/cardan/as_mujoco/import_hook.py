@@ -28,7 +28,10 @@ class _Loader(importlib.abc.Loader):
         fill(module)
 
     def get_resource_reader(self, name: str) -> TraversableResources | None:
-        """Return a reader for the data files of the installed reference package, or None if it is not installed."""
+        """Return a reader for the data files of an installed MuJoCo package, or None.
+
+        The result is None for submodules, and if MuJoCo is not installed.
+        """
         folder = next((path for entry in sys.path if (path := Path(entry) / NAME).is_dir()), None)
         return _Resources(folder) if name == NAME and folder is not None else None
 

@@ -1,4 +1,4 @@
-"""Contents of the modules of the reference's package, and the modules of Cardan that define them."""
+"""Modules of MuJoCo's package: for each, the names of Cardan that it contains."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cardan.model import internals
 from cardan.model.mjdata import MjContactList, MjSolverStatList, MjTimerStatList, MjWarningStatList
 from cardan.model.named import view_classes
 
-# docstrings in the format of the reference's functions: the signature first, then the text
+# docstrings in the format of MuJoCo's functions: the signature first, then the text
 
 TYPES = {
     "MjModel": "mujoco._structs.MjModel",
@@ -25,7 +25,7 @@ TYPES = {
     "Any": "object",
     "Callback": "object",
 }
-"""Names that the reference uses for types, by the names in Cardan's annotations."""
+"""Names that MuJoCo uses for types, by the names in Cardan's annotations."""
 
 
 def document(functions: Iterable[Callable[..., Any]]) -> None:
@@ -57,7 +57,7 @@ def _signature(function: Callable[..., Any]) -> str:
 
 
 def _type_name(annotation: Any) -> str:
-    """Return the reference's name of an annotated type."""
+    """Return the name of an annotated type in MuJoCo's docstrings."""
     if annotation is inspect.Parameter.empty:
         return "object"
     text = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", str(annotation))
@@ -68,7 +68,7 @@ def _type_name(annotation: Any) -> str:
 
 NAME = "mujoco"
 VERSION = "3.1.6"
-"""Version of the reference whose interface is provided."""
+"""Version of MuJoCo whose interface is provided."""
 
 
 MOST_ROWS = 10_000_000
@@ -76,7 +76,7 @@ MOST_ROWS = 10_000_000
 
 
 class Submodule(NamedTuple):
-    """A module of the reference's package.
+    """A module of MuJoCo's package.
 
     Attributes:
         source: name of Cardan's module with the same content, or empty.
@@ -130,7 +130,7 @@ SUBMODULES: dict[str, Submodule] = {
     "egl.egl_ext": Submodule("cardan.as_mujoco.egl_ext"),
     **{name: Submodule("cardan.render.gl_context", is_package=True) for name in ("egl", "glfw", "osmesa")},
 }
-"""The submodules of the reference's package."""
+"""The submodules of MuJoCo's package."""
 
 
 LISTS = (MjContactList, MjSolverStatList, MjTimerStatList, MjWarningStatList)
@@ -148,7 +148,10 @@ def _content() -> dict[str, Any]:
 
 
 def fill(module: ModuleType) -> None:
-    """Fill ``mujoco`` or a module ``mujoco.*`` with the names that the reference's module contains."""
+    """Fill ``mujoco`` or a module ``mujoco.*`` with the names that MuJoCo's module contains.
+
+    If Cardan does not have the module yet, all its names raise an error that names the missing feature.
+    """
     name = module.__name__.partition(".")[2]
     if not name:
         _fill_package(module)
@@ -188,7 +191,10 @@ def _names_the_feature(module: str, feature: str) -> Callable[[str], Any]:
 
 
 def _fill_package(module: ModuleType) -> None:
-    """Fill the package itself: all public names of `cardan` except its modules, and the reference's version."""
+    """Fill the package itself: all public names of `cardan` except its modules, and MuJoCo's version.
+
+    Also import the submodules in `ALWAYS`.
+    """
     vars(module).update({key: value for key, value in _content().items() if not isinstance(value, ModuleType)})
     module.__doc__ = cardan.__doc__
     vars(module).update(__version__=VERSION, __file__=cardan.__file__)

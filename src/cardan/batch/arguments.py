@@ -19,10 +19,11 @@ OUTPUTS = ("state", "sensordata")
 def checked_rows(
     sizes: Mapping[str, int], nroll: int | None, nstep: int | None, given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return a rollout's inputs and outputs by name, as full-size float64 arrays in C order; omitted inputs are None.
+    """Return a rollout's inputs and outputs by name, as full-size float64 arrays in C order.
 
     `sizes` maps the name of each array to the length of its last dimension; `given` maps the name to the user's value
     or None. If `nroll` (number of rollouts) or `nstep` (number of steps) is None, it is inferred from the arrays.
+    Omitted inputs are None; omitted outputs are new arrays.
 
     Raises:
         ValueError: an array isn't numeric, or shapes don't fit together.
@@ -79,7 +80,10 @@ def unchecked_rows(
 
 
 def results(rows: np.ndarray, given: Any) -> np.ndarray:
-    """Return the results `rows` of a rollout. If the user's array `given` has the same size, also write them to it."""
+    """Return the results `rows` of a rollout. If the user's array `given` has the same size, also write them to it.
+
+    If `given` also has the same number of dimensions, it is returned in place of `rows`.
+    """
     if isinstance(given, np.ndarray) and given.size == rows.size:
         if not np.shares_memory(given, rows):
             given[...] = rows.reshape(given.shape)
@@ -101,7 +105,11 @@ def _as_array(name: str, value: Any) -> np.ndarray | None:
 
 
 def _infer(axis: int, value: int | None, arrays: Mapping[str, np.ndarray | None]) -> int:
-    """Return the size of dimension `axis`: `value`, or (for None or 1) the first size other than 1 in the arrays."""
+    """Return the size of dimension `axis`: `value`, or (for None or 1) the first size other than 1 in the arrays.
+
+    Raises:
+        ValueError: an array has neither this size nor the size 1.
+    """
     size = value or 1
     for name, array in arrays.items():
         if array is None or array.shape[axis] in (1, size):

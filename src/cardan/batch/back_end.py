@@ -65,7 +65,7 @@ class SimulationError(RuntimeError):
     """Error of a call in which some worlds failed. All other worlds completed the call; failed worlds keep their state.
 
     Attributes:
-        ids: the worlds that failed.
+        ids: ids of the worlds that failed.
     """
 
     def __init__(self, message: str, ids: list[int]) -> None:
@@ -91,7 +91,7 @@ class Rollout:
         nstep: number of steps.
         control: inputs (k, nstep, size) as returned by `BackEnd.taken`, or None.
         names: fields of the state that a row of inputs contains, in order.
-        items: shape and element type of one record, for each item.
+        items: shape and element type of one record, for each item (see `Item`).
         out: the caller's arrays (k, nstep // every, ...) to record into, by item.
         every: steps from one record to the next.
     """
@@ -195,7 +195,7 @@ class BackEnd(ABC):
         return ids
 
     def columns(self, name: str) -> slice:
-        """Columns of a field in a row of the state."""
+        """Return the columns of a field in a row of the state."""
         sizes = field_sizes(self.models.shown)
         at = sum(sizes[n] for n in ROWS[: ROWS.index(name)])
         return slice(at, at + sizes[name])
@@ -293,7 +293,9 @@ class BackEnd(ABC):
                 self.state[:, columns][worlds] = values.reshape(len(models), -1)
 
     def set_const(self, worlds: np.ndarray) -> None:
-        """Run `mj_setConst` in worlds. A field with a result that differs from the batch's model gets per-world values.
+        """Run `mj_setConst` in worlds. If no field has per-world values, do nothing.
+
+        Fields that then differ from the batch's model get per-world values.
 
         Raises:
             SimulationError: some worlds failed.
@@ -359,9 +361,10 @@ class BackEnd(ABC):
             raise failure(name, {i + self.first: self.errors[i] for i in failed}, len(worlds))
 
     def programs(self, name: str, worlds: np.ndarray) -> Programs:
-        """Return the programs of a list of stages, one for each kind of world, and the kind of each world (or None).
+        """Return the programs of a list of stages, one for each kind of world, and the kind of each world.
 
-        If the model of a world in `worlds` has a feature that batches don't support, mark the world as failed.
+        The kinds are None if there is only one. If the model of a world in `worlds` has a feature that batches don't
+        support, mark the world as failed; if there is only one kind, raise the error of `program`.
         """
         kinds = self.models.kinds()
         if kinds is None:

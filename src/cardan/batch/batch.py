@@ -223,9 +223,10 @@ class Batch(BatchFields):
         every: int = 1,
         mask: Ids = None,
     ) -> BatchTape:
-        """Advance worlds by `nstep` steps, and record what gradients of their trajectories need (see `cardan.record`).
+        """Advance worlds by `nstep` steps, and record the data from which gradients are computed.
 
-        Afterwards `state` is the final state; other fields still contain the results of the previous call.
+        `cardan.record` does this for one world. Afterwards `state` is the final state; other fields still contain the
+        results of the previous call.
 
         Args:
             nstep: number of steps.
@@ -277,10 +278,10 @@ class Batch(BatchFields):
         *,
         mask: Ids = None,
     ) -> tuple[np.ndarray, ...]:
-        """Compute distances to the nearest geoms along rays, as `mj_ray`.
+        """Compute distances to the nearest geoms along rays, as `mj_ray` does.
 
         Args:
-            pnt: starts of the rays: (3,), (nray, 3) for the same rays in all worlds, or (k, nray, 3); m.
+            pnt: starts of the rays in metres: (3,), (nray, 3) for the same rays in all worlds, or (k, nray, 3).
             vec: directions, with one of the shapes of `pnt`.
             geomgroup: flags (6,) of the geom groups that the rays can hit; None: all.
             flg_static: whether rays can hit geoms of static bodies (those fixed to the world).
@@ -319,7 +320,9 @@ class Batch(BatchFields):
         return self._worlds.models.read(name, writeable=False)
 
     def set_const(self, ids: Ids = None, *, mask: Ids = None) -> None:
-        """Run `mj_setConst` in worlds, on the CPU. Fields that then differ from the batch's model get per-world values.
+        """Run `mj_setConst` in worlds, on the CPU. If no field is expanded, do nothing.
+
+        Fields that then differ from the batch's model get per-world values.
 
         Raises:
             FatalError: `set_models` was used.
@@ -336,7 +339,7 @@ class Batch(BatchFields):
 
         Raises:
             FatalError: fields are expanded.
-            ValueError: sizes differ from those of the batch's model.
+            ValueError: sizes differ from those of the batch's model, or there are too few or too many models.
         """
         self._worlds.set_models(models)
 
@@ -433,7 +436,10 @@ class Batch(BatchFields):
 
     @property
     def parts(self) -> tuple[Batch, ...]:
-        """One batch for each GPU, if there are several. Other libraries can use fields of these batches uncopied."""
+        """One batch for each GPU, if there are several.
+
+        Other libraries can use the fields of these batches without a copy.
+        """
         if "_parts" not in self.__dict__:
             parts = []
             for worlds in _gpu_only(self, "parts"):

@@ -58,7 +58,8 @@ def _checked_items(
     """Return the shape and type of one record of each item; `count` is (worlds, records per world).
 
     Raises:
-        ValueError: there is no such field, or an array of `out` has a wrong shape or type or is read-only.
+        ValueError: `record` is a string or contains an unknown field, or an array of `out` is not recorded, is
+            read-only, or has a wrong shape or type.
     """
     if isinstance(record, str):
         raise ValueError(f"record should be a list of fields and mjtState bits, got the string {record!r}")

@@ -246,7 +246,10 @@ class WorldMemories:
         self.calls[:, 3] = self.addresses
 
     def _block(self, home: str | None) -> np.ndarray:
-        """Allocate all arrays with the size `home`, a capacity (None: a fixed size), in all worlds. Set their slots."""
+        """Allocate all arrays whose size depends on the capacity `home` (None: arrays of fixed size), in all worlds.
+
+        Set their slots, and return the allocated memory, a row of bytes for each world.
+        """
         layout = layout_of(self.struct, self._growable, home, self.sizes)
         stride = max(-(-layout.nbytes // ALIGNMENT), 1) * ALIGNMENT
         block = aligned_buffer(self.worlds * stride).reshape(self.worlds, stride)

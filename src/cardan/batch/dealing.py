@@ -86,7 +86,11 @@ class Dealing:
             load[place] += 1
 
     def _replace(self, place: int, worker: Any, block: Block, error: WorkerLost) -> None:
-        """Count a loss for `block`, and replace the lost worker unless another of its blocks has already done so."""
+        """Count a loss for `block`, and replace the lost worker unless another of its blocks has already done so.
+
+        Raises:
+            ClusterError: `tries` workers were lost while they computed the block.
+        """
         self._lost[block] = self._lost.get(block, 0) + 1
         if self._lost[block] >= self.tries:
             raise ClusterError(f"{block}: {self.tries} workers were lost on them, the last one so: {error}") from error

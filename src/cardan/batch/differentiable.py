@@ -78,7 +78,11 @@ class Worker:
             internals.memory(self.m).copy_from(internals.memory(self.source))
 
     def start(self, state: np.ndarray, ctrl: np.ndarray, values: Sequence[np.ndarray]) -> None:
-        """Set the state (with normalised quaternions), controls and parameters of a world; reset all other inputs."""
+        """Set the state (with normalised quaternions), controls and parameters of a world; reset all other inputs.
+
+        Raises:
+            ValueError: a quaternion has the length 0.
+        """
         d, starts = self.d, self._starts
         d.time = 0.0
         for name in COPIED:

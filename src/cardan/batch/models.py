@@ -52,7 +52,7 @@ MEANING = (
 
 
 def check_data(function: str, data: MjData, m: MjModel) -> None:
-    """Check that `data` was made for `m` or for a model with equal sizes and equal fields `MEANING`.
+    """Check that `data` was made for `m` or for a model with equal sizes and equal values of the fields in `MEANING`.
 
     Raises:
         TypeError: `data` is not an MjData.
@@ -204,7 +204,7 @@ class WorldModels:
 
         Raises:
             FatalError: fields are expanded.
-            ValueError: sizes differ from those of the batch's model.
+            ValueError: sizes differ from those of the batch's model, or there are too few or too many models.
         """
         if models is None:
             self.given = None
@@ -231,14 +231,14 @@ class WorldModels:
 
     @property
     def flexible(self) -> bool:
-        """Whether any field that affects the choice of a world's stages has per-world values."""
+        """True if any field that affects the choice of a world's stages has per-world values."""
         return any(name.startswith(("opt.", "flex_")) or v.dtype.kind != "f" for name, v in self.values.items())
 
     def kinds(self) -> np.ndarray | None:
         """Group the worlds by the stages that they need. Return the first world of each world's group (nworld,).
 
         Return None if all worlds need the same stages. Stages depend on integers (types, flags), and on whether real
-        numbers are 0.
+        numbers are 0. If the caller's models are set, the worlds of one model are a group.
         """
         if self.given is not None:
             numbers = {id(model): k for k, model in reversed(list(enumerate(self.given)))}

@@ -105,7 +105,8 @@ class _Worker:
 def _sampled(m: MjModel, sample: Sampler, seed: int, begin: int, count: int) -> dict[str, np.ndarray]:
     """Return fields (count, ...) of consecutive worlds, drawn by the function `sample`.
 
-    Each world has its own generator: Philox with the key `seed` and the world's id in the highest word of the counter.
+    All worlds must have the same fields; otherwise raise ValueError. Each world has its own generator: Philox with the
+    key `seed` and the world's id in the highest word of the counter.
     """
     drawn = []
     for world in range(begin, begin + count):
@@ -288,7 +289,14 @@ class Cluster:
     def _deal(
         self, work: Callable[[Block], Work], done: Callable[[Block, Any], None], count: int, size: int | None
     ) -> None:
-        """Distribute all worlds to the workers, in blocks of `size`."""
+        """Distribute all worlds to the workers, in blocks of `size` (None: an eighth of a worker's share).
+
+        `work` and `done` are as in `_Port` and `Dealing`.
+
+        Raises:
+            ClusterError: `close` was called, or too many workers were lost on one block.
+            ValueError: callbacks are installed, or `size` is not positive.
+        """
         if not self._workers:
             raise ClusterError("this cluster's workers were ended by close()")
         installed = [f"mjcb_{place}" for place in installed_hooks(self.model)]
@@ -308,7 +316,11 @@ class Cluster:
 
 
 def _count(arrays: Mapping[str, np.ndarray] | None, nworld: int | None) -> int:
-    """Return the number of worlds from `nworld` or the length of the arrays; raise ValueError if these differ."""
+    """Return the number of worlds, from `nworld` or the length of the arrays.
+
+    Raises:
+        ValueError: the numbers differ, or neither `nworld` nor an array is given.
+    """
     given = {} if nworld is None else {"nworld": integer("nworld", nworld, 1)}
     for name, array in (arrays or {}).items():
         if array.ndim == 0:
@@ -322,7 +334,11 @@ def _count(arrays: Mapping[str, np.ndarray] | None, nworld: int | None) -> int:
 
 
 def _for_worlds(name: str, values: npt.ArrayLike | None, ndim: int, count: int) -> np.ndarray | None:
-    """Return `values` with one row for each world. Values with fewer than `ndim` dimensions are repeated."""
+    """Return `values` with one row for each world, or None. Values with fewer than `ndim` dimensions are repeated.
+
+    Raises:
+        ValueError: the number of rows is not `count`.
+    """
     if values is None:
         return None
     rows = np.asarray(values, np.float64)

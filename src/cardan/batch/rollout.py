@@ -101,7 +101,10 @@ def row_sizes(model: MjModel, control_spec: int) -> dict[str, int]:
 
 
 def _workers(model: MjModel, data: MjData | Sequence[MjData], nthread: int | None) -> list[MjData]:
-    """Return one MjData for each thread: those given in `data`, and new ones if these are too few."""
+    """Return one MjData for each of `nthread` threads (None: as many as in `data`).
+
+    If `data` has too few, copies of its first MjData are added.
+    """
     workers = list(data) if isinstance(data, Sequence) else [data]
     if not workers:
         raise ValueError("data is an empty list; give one MjData or more")
@@ -119,7 +122,10 @@ def _workers(model: MjModel, data: MjData | Sequence[MjData], nthread: int | Non
 
 
 def _run_all(model: MjModel, workers: list[MjData], rows: dict[str, np.ndarray | None], control_spec: int) -> None:
-    """Simulate all worlds in blocks. If there is a single MjData, use one block and the calling thread."""
+    """Simulate all worlds in blocks, and write their states and sensor data to the arrays in `rows`.
+
+    If there is a single MjData, use one block and the calling thread.
+    """
     nothing = np.zeros(0)
     given: dict[str, Any] = {name: nothing if array is None else array for name, array in rows.items()}
     nroll, nstep = given["state"].shape[:2]

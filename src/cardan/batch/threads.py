@@ -85,7 +85,9 @@ class Runner:
     def run(
         self, programs: Sequence[Program | None], kinds: np.ndarray, worlds: np.ndarray, calls: np.ndarray, n: int
     ) -> None:
-        """Run each world's program `n` times. Arguments are as in `Walk`; `calls` (k,) are addresses of run words.
+        """Run each world's program `n` times (arguments as in `Walk`).
+
+        `calls` (k,) contains the address of each world's run words: position in the program, model and data.
 
         A program is None if no world of the call needs it.
 

@@ -73,7 +73,7 @@ def step(
 ) -> tuple[Tensor, Tensor]:
     """Advance worlds and return the next state and the sensor data; PyTorch can differentiate this.
 
-    Leading dimensions are worlds; the leading dimensions of all arguments are broadcast. All numbers are computed on
+    Leading dimensions are worlds; the leading dimensions of all arguments are broadcast. All results are computed on
     the CPU in double precision, for tensors of any type on any device.
 
     Args:
@@ -81,7 +81,7 @@ def step(
         state: ``qpos, qvel, act`` in a row, (..., nq + nv + na), as `mj_getState` returns them for ``mjSTATE_PHYSICS``.
             Quaternions are normalised. All other inputs (time, applied forces, mocap poses) are as in a new `MjData`.
         ctrl: controls, (..., nu).
-        parameters: values that replace the model's, by name as in `cardan.derivatives`: ``"body_mass"``,
+        parameters: values that replace the model's values, by name as in `cardan.derivatives`: ``"body_mass"``,
             ``"geom_friction[3]"``, ``"opt.gravity"``; also ``"qfrc_applied"``, ``"xfrc_applied"``, ``"mocap_pos"`` and
             ``"mocap_quat"``. Each has the shape of the named field, with or without leading dimensions.
         nstep: number of steps; all have the same controls.

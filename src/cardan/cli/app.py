@@ -28,9 +28,9 @@ def _show_warning(message: Warning | str, *args: Any, **named: Any) -> None:
 
 @contextmanager
 def friendly_messages() -> Iterator[None]:
-    """Context in which errors of input, files and memory end the program with a message, without a traceback.
+    """Context in which errors of input, files and memory, and Ctrl-C, end the program with a message.
 
-    Warnings are printed on one line each.
+    No traceback is printed. Warnings are printed on one line each.
     """
     with warnings.catch_warnings():
         warnings.showwarning = _show_warning

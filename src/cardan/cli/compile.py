@@ -67,7 +67,7 @@ def _modules(package: ModuleType) -> Iterator[ModuleType]:
 
 
 def all_entries() -> list[Entry]:
-    """List all native functions of the package once, including those generated from tables."""
+    """Return all native functions of the package, each once, including those generated from tables."""
     found = [value for module in _modules(cardan) for value in vars(module).values() if is_entry(value)]
     parts = [int(part) for part in SENSOR_PARTS]
     made = [*all_sensor_stages(), *counting_stages(), *map(user_cutoff, parts), *map(plugin_sensors, parts)]
@@ -80,7 +80,7 @@ def all_entries() -> list[Entry]:
 
 
 def compile_kernels(models: list[Path]) -> None:
-    """Compile the kernels of some models or, if the list is empty, all kernels."""
+    """Compile the kernels of some models or, if the list is empty, all kernels. Then prune the cache."""
     if not jit_enabled:
         raise ValueError("compiling is switched off in this environment (CARDAN_JIT=0)")
     begin = time.perf_counter()

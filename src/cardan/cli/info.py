@@ -139,7 +139,7 @@ def controls(m: cardan.MjModel, steps: int, noise: float) -> np.ndarray:
 
 
 def time_stages(m: cardan.MjModel, d: cardan.MjData, rows: np.ndarray) -> dict[str, float]:
-    """Return the time, s, that each stage takes in a step with these controls: the median over the steps.
+    """Return the time in seconds of each stage of a step, by its name: the median over steps with the controls `rows`.
 
     Stages are called one by one. The overhead of a call from Python is measured with a program without stages and
     subtracted. If a stage runs several times in a step (RK4), its times are added.

@@ -33,7 +33,7 @@ def start(m: cardan.MjModel, keyframe: str | None) -> cardan.MjData:
 
 
 def model_name(m: cardan.MjModel) -> str:
-    """Return the name of a model."""
+    """Return the name of a model, or ``(unnamed)``."""
     return m.names.partition(b"\0")[0].decode() or "(unnamed)"
 
 
@@ -60,7 +60,11 @@ def read_controls(path: Path, nu: int) -> np.ndarray:
 
 
 def number_of_steps(duration: float, timestep: float) -> int:
-    """Return the number of steps in a duration, s. An infinite duration or a timestep <= 0 raises ValueError."""
+    """Return the number of steps in `duration` seconds.
+
+    Raises:
+        ValueError: the duration is not finite, or the timestep is not positive.
+    """
     if not math.isfinite(duration):
         raise ValueError(f"the duration must be a finite number of seconds, not {duration}")
     if not timestep > 0.0:

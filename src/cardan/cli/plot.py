@@ -83,7 +83,7 @@ DPI = 120
 
 
 def check_picture(path: Path) -> None:
-    """Check that matplotlib can write picture files with this suffix."""
+    """Raise ValueError if matplotlib can't write files with the suffix of `path`."""
     known = plt.figure().canvas.get_supported_filetypes()
     if path.suffix.removeprefix(".") not in known:
         raise ValueError(f"{path}: can't draw a picture of this kind; known suffixes: {', '.join(sorted(known))}")

@@ -15,11 +15,11 @@ from cardan.files import check_writable
 from cardan.view.capture import Recorder, is_moving
 
 RATE = 30
-"""Pictures per second of a video."""
+"""Frames per second of a video."""
 
 
 def camera_of(m: cardan.MjModel, text: str | None) -> int | str:
-    """Return the name or number of the camera that `text` specifies; None is the free camera, -1.
+    """Return the name or number of the camera that `text` specifies. If `text` is None, return -1, the free camera.
 
     An unknown camera raises an error that lists all cameras.
     """
@@ -35,7 +35,10 @@ def camera_of(m: cardan.MjModel, text: str | None) -> int | str:
 
 
 class Photographer:
-    """Renderer of one kind of picture: ``color``, ``depth`` or ``segmentation``. It enlarges the buffer if needed."""
+    """Renderer of one kind of image: ``color``, ``depth`` or ``segmentation``.
+
+    If the model's offscreen buffer is smaller than the image, the buffer is enlarged.
+    """
 
     def __init__(self, m: cardan.MjModel, size: tuple[int, int], camera: str | None, kind: str) -> None:
         buffer = m.vis.global_
@@ -46,7 +49,7 @@ class Photographer:
             getattr(self.renderer, f"enable_{kind}_rendering")()
 
     def take(self, d: cardan.MjData) -> np.ndarray:
-        """Draw a picture of a state, (height, width, 3) uint8."""
+        """Render a state, and return the image (height, width, 3), uint8."""
         self.renderer.update_scene(d, self.camera)
         picture = self.renderer.render()
         if self.kind == "depth":  # near is bright
@@ -63,14 +66,17 @@ class Photographer:
 
 
 def is_due(step: int, timestep: float) -> bool:
-    """Whether a video needs a picture at this step: the step is the first at or after the time of a picture."""
+    """Return whether a video frame is due at this step.
+
+    A frame is due at the first step at or after the time of the frame.
+    """
     return step == 0 or int(step * timestep * RATE + 1e-9) > int((step - 1) * timestep * RATE + 1e-9)
 
 
 MOST_PIXELS = 16384
-"""Largest width and height of a picture, pixels."""
+"""Largest width and height of an image, in pixels."""
 SECONDS = 5.0
-"""Default length of a video, s of simulated time."""
+"""Default length of a video, in seconds of simulated time."""
 
 
 def size_of(text: str) -> tuple[int, int]:
@@ -90,7 +96,10 @@ def draw(
     rec: Recorder,
     moving: bool,
 ) -> None:
-    """Simulate with a progress bar. If `moving`, take `RATE` pictures per second; else take one picture at the end."""
+    """Simulate with a progress bar, and record images.
+
+    If `moving`, record `RATE` frames per second of simulated time; otherwise record one image of the final state.
+    """
     columns = (TextColumn("rendering"), BarColumn(), TextColumn("{task.fields[at]:.2f} s"), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("render", total=steps, at=d.time)

@@ -44,14 +44,16 @@ def simulate(
     controls: np.ndarray | None,
     film: Callable[[int, cardan.MjData], None] | None = None,
 ) -> tuple[Rows, float]:
-    """Simulate with a progress bar; return the trajectory (rows for the start and each step) and the time taken, s.
+    """Simulate with a progress bar. Return the trajectory, and the seconds spent in `mj_step`.
+
+    The trajectory has a row for the start and for each step.
 
     ``film(step, data)`` is called at the start and after each step.
     """
     rows = _empty_rows(d, steps + 1)
 
     def keep(k: int) -> None:
-        """Store the current state and the results of the last step in row k."""
+        """Store the current state and the results of the last step in row k, and call `film`."""
         for name in ARRAYS:
             rows[name][k] = getattr(d, name)
         rows["time"][k], rows["ncon"][k], rows["solver_niter"][k] = d.time, d.ncon, d.solver_niter[0]
@@ -114,7 +116,7 @@ def _film_into(m: cardan.MjModel, video: Path) -> tuple[Callable[[int, cardan.Mj
 
 
 def archive(rows: Rows) -> bytes:
-    """Return a trajectory as an .npz file."""
+    """Return the contents of an .npz file with a trajectory."""
     file = io.BytesIO()
     savez: Any = np.savez_compressed  # some versions of its type stubs don't accept arrays by name
     savez(file, **rows)

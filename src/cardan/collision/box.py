@@ -6,8 +6,8 @@ the corners of each face inside the other. The box with the face normal along th
 other box is the *incident* box.
 
 Sources: S. Gottschalk, M. Lin, D. Manocha, OBBTree, SIGGRAPH 1996 (the 15 axes); C. Ericson, Real-Time Collision
-Detection (2005), sections 4.4.1 and 5.5.7. Details that the sources leave open follow the reference: which part of a
-face is used, the distances of face contacts, and which points are left out. See docs/differences.md.
+Detection (2005), sections 4.4.1 and 5.5.7. Details that the sources leave open follow MuJoCo: which part of a face is
+used, the distances of face contacts, and which points are left out. See docs/differences.md.
 """
 
 from __future__ import annotations
@@ -57,8 +57,9 @@ NSCRATCH = 93
 def face_overlap(w: Array1, t: Vec3, t2: Vec3, size1: Vec3, size2: Vec3, axis: int) -> float:
     """Separation (m) of two boxes along a face normal of the first box (`axis` 0 to 2) or of the second (3 to 5).
 
-    `t` and `t2` are the vector from centre to centre, in the frames of the first and the second box. If boxes just
-    touch, rounding decides the sign of the result, so the order of the sums matters.
+    `t` and `t2` are the vector from centre to centre, in the frames of the first and the second box. `w`, `size1` and
+    `size2` are as in `edge_overlap`. If boxes just touch, rounding decides the sign of the result, so the order of the
+    sums matters.
     """
     if axis < 3:
         return (
@@ -103,11 +104,12 @@ def edge_overlap(w: Array1, t: Vec3, size1: Vec3, size2: Vec3, i: int, j: int, l
 
 @kernel
 def find_axis(w: Array1, t: Vec3, t2: Vec3, size1: Vec3, size2: Vec3, margin: float) -> tuple[int, float]:
-    """Find the axis along which two boxes overlap least, and the separation along it (negative if they overlap).
+    """Return the axis along which two boxes overlap least, and the separation along it (negative if they overlap).
 
     The search ends at the first axis whose separation is more than the margin. Axes 0 to 2 are normals of faces of the
     first box, 3 to 5 of the second; axis 6 + 3 i + j is the perpendicular of edge i of the first and edge j of the
-    second. `t` and `t2` are the vector from centre to centre, in the frames of the first and the second box.
+    second. `t` and `t2` are the vector from centre to centre, in the frames of the first and the second box. `w`,
+    `size1` and `size2` are as in `edge_overlap`.
     """
     best = 0
     largest = -inf
@@ -292,7 +294,7 @@ def add_incident_corners(w: Array1, n: int, ncorner: int, half_u: float, half_v:
 def find_points(
     m: Model, d: Data, w: Array1, geom1: int, geom2: int, center: Vec3, direction: Vec3, edges: bool
 ) -> tuple[int, Vec3, Vec3, Vec3]:
-    """Find the corners of the overlap of two faces that face each other, seen along `direction`.
+    """Write the corners of the overlap of two faces that face each other, seen along `direction`, to `w`.
 
     All computations are in the frame of the reference box `geom1`, so that points of faces that just touch have the
     height 0. `center` is the centre of the incident box, `direction` the unit vector towards it. `edges` specifies
@@ -389,9 +391,11 @@ def put_edge_contact(m: Model, d: Data, geom1: int, geom2: int, pair: int, norma
 @collider
 @exact
 def box_box(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find up to eight contacts of two boxes. All contacts share one normal: the axis of least overlap.
+    """Write up to eight contacts of two boxes, and return their number. All have the same normal.
 
-    As in the reference, the distance of a contact on a face is half its height above the face. If the axis is the
+    The normal is the axis of least overlap.
+
+    As in MuJoCo 3.1, the distance of a contact on a face is half its height above the face. If the axis is the
     perpendicular of two separated edges and no other contact is found, there is one contact, midway between the closest
     points of these edges.
     """

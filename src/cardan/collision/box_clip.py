@@ -62,7 +62,9 @@ def best_face(w: Array1, t: Vec3, t2: Vec3, size1: Vec3, size2: Vec3, margin: fl
 
 @kernel
 def best_edges(w: Array1, t: Vec3, size1: Vec3, size2: Vec3, least: float) -> tuple[int, float]:
-    """Find the pair of edges (3 i + j) whose perpendicular has the largest separation; return both.
+    """Find the pair of edges (3 i + j) whose perpendicular has the largest separation.
+
+    Return the pair and the separation.
 
     If no separation is more than `least`, return `NO_AXIS` and `least`.
     """
@@ -93,7 +95,10 @@ def largest_axis(d: Data, geom: int, direction: Vec3) -> int:
 
 @kernel
 def put_face_corners(m: Model, d: Data, geom: int, axis: int, facing: Vec3) -> None:
-    """Write the corners of a box's face, perpendicular to `axis` and towards `facing`, to the outline, in order."""
+    """Write the corners of a box's face, in order, to `d.work.outline`.
+
+    The face is perpendicular to the box's axis `axis`, on the side towards `facing`.
+    """
     i, j = (axis + 1) % 3, (axis + 2) % 3
     outward = axis_of(d, geom, axis)
     side = m.geom_size[geom, axis] if dot3(outward, facing) >= 0.0 else -m.geom_size[geom, axis]
@@ -109,7 +114,7 @@ def put_face_corners(m: Model, d: Data, geom: int, axis: int, facing: Vec3) -> N
 
 @kernel
 def touch_face(m: Model, d: Data, reference: int, incident: int, axis: int, out: Vec3, normal: Vec3) -> int:
-    """Write the contacts on a face of the box `reference`; return their number.
+    """Write the contacts of the box `incident` with a face of the box `reference`; return their number.
 
     `out` is the outward normal of the face, along axis `axis` of this box; `normal` is the contact normal.
     """
@@ -134,7 +139,10 @@ def touch_face(m: Model, d: Data, reference: int, incident: int, axis: int, out:
 @collider
 @exact
 def box_box_clip(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find up to eight contacts of two boxes. All contacts share one normal: the axis of least overlap."""
+    """Write up to eight contacts of two boxes, and return their number. All have the same normal.
+
+    The normal is the axis of least overlap.
+    """
     w = stack_array(NSCRATCH)
     between = sub3(get3(d.geom_xpos, geom2), get3(d.geom_xpos, geom1))
     xmat1 = get9(d.geom_xmat, geom1)

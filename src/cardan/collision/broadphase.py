@@ -43,7 +43,7 @@ MOVES = 8
 
 @kernel
 def bits_match(contype1: Any, conaffinity1: Any, contype2: Any, conaffinity2: Any) -> Any:
-    """Whether two geoms, bodies or flexes may collide: the contype of one matches the conaffinity of the other.
+    """Return whether two geoms, bodies or flexes may collide: the contype of one matches the conaffinity of the other.
 
     `contype1` and `conaffinity1` are bit masks of the first object, `contype2` and `conaffinity2` of the second. They
     are integers, or arrays of integers that are compared element by element.
@@ -53,7 +53,7 @@ def bits_match(contype1: Any, conaffinity1: Any, contype2: Any, conaffinity2: An
 
 @kernel
 def are_parent_and_child(weld1: Any, weld2: Any, parent1: Any, parent2: Any) -> Any:
-    """Whether one of two bodies is the parent of the other; the world does not count as a parent.
+    """Return whether one of two bodies is the parent of the other; the world does not count as a parent.
 
     Bodies welded together count as one. `weld1` and `weld2` are the bodies' ``body_weldid``; `parent1` and `parent2`
     are the ``body_weldid`` of the parents of bodies `weld1` and `weld2`.
@@ -107,7 +107,7 @@ def principal_axis(spread: Vec6, axis: Vec3, iterations: int) -> Vec3:
 def set_body_box(m: Model, d: Data, body: int) -> None:
     """Compute the box of a body, along the axes of the sweep, around its geoms' bounding spheres and margins.
 
-    If one of the geoms is a plane, the box is infinite.
+    The box is stored in `d.work.body_low` and `d.work.body_high`. If one of the geoms is a plane, the box is infinite.
     """
     axis0, axis1, axis2 = get3(d.work.sweep_axis, 0), get3(d.work.sweep_axis, 1), get3(d.work.sweep_axis, 2)
     low, high = (INFINITE, INFINITE, INFINITE), (-INFINITE, -INFINITE, -INFINITE)
@@ -173,7 +173,7 @@ def sort_bodies(m: Model, d: Data, first: bool) -> None:
 
 @kernel
 def bodies_may_collide(m: Model, body1: int, body2: int) -> bool:
-    """Whether two bodies pass all filters between bodies.
+    """Return whether two bodies pass all filters between bodies.
 
     Their contype and conaffinity must match, they must not be welded together, and at least one must have degrees of
     freedom. Unless the flag filterparent is disabled, they must not be parent (except the world) and child.
@@ -242,10 +242,10 @@ def scatter_by(m: Model, d: Data, source: IntArray2, target: IntArray2, count: i
 
 @kernel
 def reference_axis(m: Model, d: Data) -> Vec3:
-    """Axis along which the reference sorts bodies, if the principal axes of the geoms' centres are the world axes.
+    """Axis along which MuJoCo sorts bodies, if the principal axes of the geoms' centres are the world axes.
 
-    The reference uses the first row, not the first column, of the matrix of principal axes. In all other cases, the
-    result is (0, 0, 0).
+    MuJoCo uses the first row, not the first column, of the matrix of principal axes. In all other cases, the result is
+    (0, 0, 0).
     """
     xx, yy, zz, xy, xz, yz = spread_matrix(m, d, m.body_geomnum[0])
     if max(abs(xy), abs(xz), abs(yz)) > UNTILTED:
@@ -270,11 +270,11 @@ def ends_along(m: Model, d: Data, body: int, axis: Vec3) -> Vec2:
 
 @kernel
 def lost_in_sweep(m: Model, d: Data, body1: int, body2: int) -> bool:
-    """Whether the reference's sweep misses a pair of bodies that just touch; `body1` has the lower id.
+    """Return whether MuJoCo's sweep misses a pair of bodies that just touch; `body1` has the lower id.
 
-    The reference stores the ends of bodies along its axis in single precision; if two ends are equal, the end of the
-    body with the lower id comes first. If `body1` comes first along the axis, an overlap of up to about 1e-8 m is
-    missed.
+    MuJoCo stores the ends of bodies along the axis of its sweep (`reference_axis`) in single precision. If two ends are
+    equal, the end of the body with the lower id comes first. If `body1` comes first along the axis, an overlap of up to
+    about 1e-8 m is missed. A pair that is separate along another world axis is missed, too.
     """
     axis = reference_axis(m, d)
     if body1 == 0 or dot3(axis, axis) == 0.0:

@@ -1,9 +1,9 @@
 """Collisions of spheres and capsules with each other, and of a sphere with a box and with a cylinder.
 
 A capsule is the set of points within its radius of a segment; a sphere is a capsule of length 0. The contacts of two
-such shapes are those of two spheres centred at the closest points of their segments. The contact of a sphere with a
-convex solid is at the point of the solid nearest to the sphere's centre. If the centre is inside the solid, the contact
-is at the nearest point of the surface.
+such shapes are the contacts of two spheres centred at the closest points of their segments. The contact of a sphere
+with a convex solid is at the point of the solid nearest to the sphere's centre. If the centre is inside the solid, the
+contact is at the nearest point of the surface.
 
 Sources: C. Ericson, Real-Time Collision Detection (2005), sections 5.1.2 (point and segment), 5.1.4 (point and box) and
 5.1.9 (two segments).
@@ -110,7 +110,7 @@ def spheres_contact(
 @collider
 @exact
 def sphere_sphere(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find the contact of two spheres: at most one, on the line of centres."""
+    """Write the contact of two spheres, on the line of centres; return the number of contacts, 0 or 1."""
     center1, center2 = get3(d.geom_xpos, geom1), get3(d.geom_xpos, geom2)
     return spheres_contact(d, 0, geom1, center1, m.geom_size[geom1, 0], geom2, center2, m.geom_size[geom2, 0])
 
@@ -118,7 +118,10 @@ def sphere_sphere(m: Model, d: Data, geom1: int, geom2: int) -> int:
 @collider
 @exact
 def sphere_capsule(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find the contact between a sphere and a capsule: at most one, at the closest point of the capsule's segment."""
+    """Write the contact of a sphere and a capsule, at the closest point of the capsule's segment.
+
+    Return the number of contacts, 0 or 1.
+    """
     sphere = get3(d.geom_xpos, geom1)
     center, axis, half = get3(d.geom_xpos, geom2), axis_z(d.geom_xmat, geom2), m.geom_size[geom2, 1]
     point = add_scaled3(center, axis, clamp(dot3(axis, sub3(sphere, center)), -half, half))
@@ -138,7 +141,10 @@ def closest_on_half(center: Vec3, half: Vec3, point: Vec3) -> Vec3:
 def parallel_capsules(
     d: Data, geom1: int, center1: Vec3, u: Vec3, radius1: float, geom2: int, center2: Vec3, v: Vec3, radius2: float
 ) -> int:
-    """Write the first two contacts between an end of a capsule and a parallel capsule; return the number written."""
+    """Write up to two contacts of parallel capsules, and return their number.
+
+    Each contact is between an end of one capsule and the nearest point of the other. Arguments: see `capsules_contact`.
+    """
     ncon = 0
     for end in range(4):
         side = 1.0 - 2.0 * (end % 2)
@@ -157,7 +163,7 @@ def parallel_capsules(
 def capsules_contact(
     d: Data, geom1: int, center1: Vec3, u: Vec3, radius1: float, geom2: int, center2: Vec3, v: Vec3, radius2: float
 ) -> int:
-    """Find the contacts of two capsules: one at the closest points of their segments; up to two if they are parallel.
+    """Write the contacts of two capsules: one at the closest points of their segments; up to two if they are parallel.
 
     With the segments p = c + s u, q = e + t v for s, t in [-1, 1], the squared distance is a quadratic function of s
     and t. Its minimum over the square is found from its minimum over the plane in three steps. Clamp s; compute t for
@@ -195,7 +201,10 @@ def half_axis(m: Model, d: Data, geom: int) -> Vec3:
 @collider
 @exact
 def capsule_capsule(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find the contact of two capsules at the closest points of their segments; up to two if they are parallel."""
+    """Write the contact of two capsules at the closest points of their segments; up to two if they are parallel.
+
+    Return the number of contacts.
+    """
     center1, center2 = get3(d.geom_xpos, geom1), get3(d.geom_xpos, geom2)
     u, v = half_axis(m, d, geom1), half_axis(m, d, geom2)
     return capsules_contact(d, geom1, center1, u, m.geom_size[geom1, 0], geom2, center2, v, m.geom_size[geom2, 0])
@@ -218,10 +227,10 @@ def way_out(point: Vec3, size: Vec3) -> tuple[int, float, float]:
 
 @kernel
 def sphere_in_box(m: Model, d: Data, k: int, center: Vec3, radius: float, local: Vec3, box: int) -> int:
-    """Write contact `k` of a sphere whose centre is inside a box. The normal is that of the nearest face.
+    """Write contact `k` of a sphere whose centre is inside a box. The normal is perpendicular to the nearest face.
 
-    As in the reference, the distance is -radius, as if the centre were on the surface. The position takes the depth
-    into account.
+    Return the new number of contacts, k + 1. As in MuJoCo, the distance is -radius, as if the centre were on the
+    surface. The position takes the depth into account.
     """
     axis, side, depth = way_out(local, get3(m.geom_size, box))
     normal = scale3(axis_of(d, box, axis), -side)
@@ -231,7 +240,7 @@ def sphere_in_box(m: Model, d: Data, k: int, center: Vec3, radius: float, local:
 
 @kernel
 def sphere_box_contact(m: Model, d: Data, k: int, center: Vec3, radius: float, box: int) -> int:
-    """Find the contact between a box and any sphere, whether a geom or a part of another shape.
+    """Write the contact between a box and any sphere, whether a geom or a part of another shape.
 
     The centre is in the world frame (m). Return the new number of contacts of the pair: `k` or k + 1.
     """
@@ -256,13 +265,16 @@ def sphere_box_contact(m: Model, d: Data, k: int, center: Vec3, radius: float, b
 @collider
 @exact
 def sphere_box(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find the contact between a sphere and a box: at most one, with the nearest point of the box."""
+    """Write the contact of a sphere with the nearest point of a box; return the number of contacts, 0 or 1."""
     return sphere_box_contact(m, d, 0, get3(d.geom_xpos, geom1), m.geom_size[geom1, 0], geom2)
 
 
 @kernel
 def sphere_cap(m: Model, d: Data, geom1: int, geom2: int, height: float) -> int:
-    """Find the contact of a sphere, whose centre has the axial coordinate `height`, and a flat end of a cylinder."""
+    """Write the contact of a sphere, whose centre has the axial coordinate `height`, and a flat end of a cylinder.
+
+    Return the number of contacts, 0 or 1.
+    """
     side = 1.0 if height >= 0.0 else -1.0
     normal = scale3(axis_z(d.geom_xmat, geom2), -side)
     center = get3(d.geom_xpos, geom1)
@@ -277,7 +289,10 @@ def sphere_cap(m: Model, d: Data, geom1: int, geom2: int, height: float) -> int:
 @collider
 @exact
 def sphere_cylinder(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find the contact between a sphere and a cylinder: at most one, with the side, a flat end or a rim."""
+    """Write the contact of a sphere with the side, a flat end or a rim of a cylinder.
+
+    Return the number of contacts, 0 or 1.
+    """
     center = get3(d.geom_xpos, geom1)
     radius = m.geom_size[geom1, 0]
     middle = get3(d.geom_xpos, geom2)

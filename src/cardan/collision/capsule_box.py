@@ -1,14 +1,15 @@
 """Collisions between a capsule and a box.
 
-The capsule's segment is center + t half in the frame of the box, for parameters t in [-1, 1]. The first contact is that
-of a sphere at the point of the segment nearest to the box: an end in front of a face, or the closest point to one of
-the twelve edges. The second contact is that of a sphere at the last point of the segment beside the same feature.
+The capsule's segment is center + t half in the frame of the box, for parameters t in [-1, 1]. The first contact is
+between the box and a sphere at the point of the segment nearest to the box: an end in front of a face, or the closest
+point to one of the twelve edges. The second contact is between the box and a sphere at the last point of the segment
+beside the same feature.
 
 A feature of the box is described by three signs, `side`. One of them is not 0 for a face, two for an edge, and three
 for a corner.
 
 Sources: C. Ericson, Real-Time Collision Detection (2005), sections 5.1.4 (point and box) and 5.1.9 (two segments).
-Direction and distance of the second contact follow numerical results of the reference; see docs/differences.md.
+Direction and distance of the second contact follow numerical results of MuJoCo; see docs/differences.md.
 """
 
 from __future__ import annotations
@@ -130,7 +131,7 @@ def way_across(step: float, size: float) -> float:
 
 @kernel
 def outward(half: Vec3, side: Vec3, axis: int) -> bool:
-    """Whether the segment's direction `half` points away from the box along `axis`, seen from `side` of the box."""
+    """Return whether the segment's direction `half` points away from the box along `axis`, on the side `side`."""
     return (component(half, axis) > 0.0) == (component(side, axis) > 0.0)
 
 
@@ -149,7 +150,7 @@ def way_before_face(center: Vec3, half: Vec3, size: Vec3, t: float, side: Vec3) 
 
 @kernel
 def way_beside_edge(center: Vec3, half: Vec3, size: Vec3, t: float, side: Vec3) -> tuple[bool, float]:
-    """Find the second contact if the first is beside an edge.
+    """Compute where the second contact is if the first is beside an edge.
 
     The segment passes over the less steep of the edge's two faces, at most across the box.
 
@@ -174,7 +175,7 @@ def way_beside_edge(center: Vec3, half: Vec3, size: Vec3, t: float, side: Vec3) 
 
 @kernel
 def way_from_corner(half: Vec3, size: Vec3, t: float, side: Vec3) -> tuple[bool, float]:
-    """Find the second contact if the first is beside a corner.
+    """Compute where the second contact is if the first is beside a corner.
 
     The segment's direction is inward or outward along each axis, and one axis differs from the other two. If the
     segment is steep along this axis, it passes along the edge parallel to the axis. Otherwise, it passes over the face
@@ -200,9 +201,10 @@ def way_from_corner(half: Vec3, size: Vec3, t: float, side: Vec3) -> tuple[bool,
 
 @kernel
 def capsule_box_contacts(m: Model, d: Data, middle: Vec3, axis: Vec3, radius: float, box: int) -> int:
-    """Find up to two contacts between a box and any capsule, of a geom or not; the nearest contact comes first.
+    """Write up to two contacts between a box and any capsule, the nearest contact first; return their number.
 
-    `middle` is the middle of the capsule's segment in the world frame (m), `axis` the vector from there to its end.
+    The capsule is a geom or a part of another shape. `middle` is the middle of the capsule's segment in the world frame
+    (m), `axis` the vector from there to its end.
     """
     center, half = to_geom(d, box, middle), mul_mat_t_vec3(get9(d.geom_xmat, box), axis)
     size = get3(m.geom_size, box)
@@ -233,5 +235,5 @@ def capsule_box_contacts(m: Model, d: Data, middle: Vec3, axis: Vec3, radius: fl
 @collider
 @exact
 def capsule_box(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find up to two contacts between a capsule and a box; the nearest contact comes first."""
+    """Write up to two contacts between a capsule and a box, the nearest contact first; return their number."""
     return capsule_box_contacts(m, d, get3(d.geom_xpos, geom1), half_axis(m, d, geom1), m.geom_size[geom1, 0], geom2)

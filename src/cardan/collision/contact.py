@@ -28,7 +28,7 @@ MAXCONPAIR = mjMAXCONPAIR
 
 @kernel
 def overridden(m: Model) -> bool:
-    """Whether contact parameters are taken from ``opt.o_*``."""
+    """Return whether contact parameters are taken from ``opt.o_*``."""
     return (m.opt.enableflags & ENBL_OVERRIDE) != 0
 
 

@@ -111,9 +111,10 @@ def capsule(array: Any, device: tuple[int, int], versioned: bool) -> Any:
 
 
 class DeviceArray:
-    """View of memory on a GPU. `address`: that of the first element; `strides`: in bytes; `keep`: owner of the memory.
+    """View of memory on a GPU.
 
-    `flags` has one attribute, `writeable`, as in NumPy.
+    `address` is the address of the first element, `strides` are in bytes, and `keep` is the owner of the memory. As in
+    NumPy, `flags` has the attribute `writeable`.
     """
 
     def __init__(
@@ -245,7 +246,11 @@ class DeviceArray:
             target._take(source.broadcast(shape), target_rows=rows)
 
     def _uploaded(self, values: np.ndarray, shape: tuple[int, ...]) -> DeviceArray | int:
-        """Upload values to a staging array, and return this array. For a single number, return only its bits."""
+        """Upload values to a staging array, and return this array. For a single number, return its bits as an integer.
+
+        Raises:
+            ValueError: `values` are not numbers, or can't be broadcast to `shape`.
+        """
         try:
             np.broadcast_to(values, shape)
         except ValueError:
@@ -339,7 +344,9 @@ class DeviceArray:
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        """Wait for all work on the array's stream, then return a DLPack capsule over the array (not over a copy).
+        """Return a DLPack capsule over the array (not over a copy).
+
+        Unless `stream` is -1, first wait for all work on the array's stream.
 
         Raises:
             BufferError: the consumer asks for a copy or another device.
@@ -386,6 +393,8 @@ def _reshaped(shape: tuple[int, ...], strides: tuple[int, ...], wanted: tuple[in
 
 def on_gpu(transfers: Transfers, value: Any) -> DeviceArray | None:
     """Return `value` as a DeviceArray if it is an array on the GPU, of this package or another library; else None.
+
+    If the array's library names a stream, later work of the batch waits for the work on this stream.
 
     Raises:
         ValueError: the array is on another GPU.

@@ -103,7 +103,10 @@ class GpuMemories:
         self._table.write(self._slots)
 
     def _place(self, capacity: str | None) -> None:
-        """Allocate all fields that have the size `capacity` (None: a fixed size), filled with 0."""
+        """Allocate all fields whose size depends on `capacity` (None: fields of fixed size), and set their slots.
+
+        The fields are filled with 0.
+        """
         layout = lane_layout(self.struct, frozenset(CAPACITIES), capacity, self.sizes, self.worlds)
         memory = self.gpu.allocate(layout.nbytes)
         self._places[capacity] = layout, memory
@@ -158,7 +161,7 @@ class GpuMemories:
         del self._private[name]
 
     def clear(self, worlds: np.ndarray | None) -> None:
-        """Set all arrays of fixed size of some worlds (None: all) to 0."""
+        """Set all arrays of fixed size to 0 in the worlds with ids `worlds` (None: in all worlds)."""
         layout, memory = self._places[None]
         for dtype, offset, n in groups(self.struct, layout, self.worlds):
             shape = (self.nworld if worlds is None else len(worlds), n)

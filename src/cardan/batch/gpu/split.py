@@ -34,12 +34,12 @@ class SplitModels:
 
     @property
     def shared(self) -> bool:
-        """Whether the caller gave one model for all worlds."""
+        """True if the caller gave one model for all worlds."""
         return self.parts[0].shared
 
     @property
     def values(self) -> dict[str, Any]:
-        """Per-world values of fields."""
+        """Per-world values (nworld, ...) of fields of the model, by name."""
         return {name: SplitArray([part.values[name] for part in self.parts]) for name in self.parts[0].values}
 
     def expand(self, name: str) -> SplitArray:

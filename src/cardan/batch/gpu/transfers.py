@@ -89,7 +89,8 @@ def _joined(
 ) -> tuple[list[int], list[int], list[int]]:
     """Reduce a copy to `NDIM` dimensions, by merging dimensions with matching strides (never the first dimension).
 
-    Return the number of elements, the target's strides and the source's strides along each dimension.
+    Return the number of elements, the target's strides and the source's strides along each dimension. Raise ValueError
+    if too many dimensions remain.
     """
     counts, to, fro = [shape[0]], [target[0]], [source[0]]
     for n, t, s in zip(shape[1:], target[1:], source[1:], strict=True):
