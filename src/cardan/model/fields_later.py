@@ -3,7 +3,7 @@
 from cardan.jit.memory.fields import Field
 
 LATER_SETTINGS: tuple[Field, ...] = (
-    Field("vis.global_.cameraid", "i4", (), "id of the camera at the beginning; -1: the free camera"),
+    Field("vis.global_.cameraid", "i4", (), "id of the initial camera; -1: the free camera"),
     Field("vis.global_.orthographic", "i4", (), "whether the projection of the free camera is orthographic"),
 )
 

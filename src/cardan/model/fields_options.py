@@ -48,7 +48,7 @@ SIZES: tuple[Field, ...] = (
     Field("nwrap", "i8", (), "number of wrap objects of all tendon paths"),
     Field("nsensor", "i8", (), "number of sensors"),
     Field("nnumeric", "i8", (), "number of custom numeric fields"),
-    Field("nnumericdata", "i8", (), "number of numbers of all numeric fields"),
+    Field("nnumericdata", "i8", (), "number of values of all numeric fields"),
     Field("ntext", "i8", (), "number of custom text fields"),
     Field("ntextdata", "i8", (), "number of bytes of all text fields"),
     Field("ntuple", "i8", (), "number of custom tuples"),

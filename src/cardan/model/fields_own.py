@@ -6,5 +6,10 @@ Like the fields of `fields_later`, they come last in a model's memory, so that a
 from cardan.jit.memory.fields import Field
 
 OWN: tuple[Field, ...] = (
-    Field("geom_piece", "i4", ("ngeom",), "k: convex piece number k, from 1, of the geom k ids before; 0: not a piece"),
+    Field(
+        "geom_piece",
+        "i4",
+        ("ngeom",),
+        "k: k-th convex piece (from 1) of the geom whose id is smaller by k; 0: no piece",
+    ),
 )

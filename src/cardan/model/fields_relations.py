@@ -110,19 +110,19 @@ PLUGIN: tuple[Field, ...] = (
 )
 
 NUMERIC: tuple[Field, ...] = (
-    Field("numeric_adr", "i4", ("nnumeric",), "first number"),
-    Field("numeric_size", "i4", ("nnumeric",), "number of numbers"),
-    Field("numeric_data", "f8", ("nnumericdata",), "numbers of all fields"),
+    Field("numeric_adr", "i4", ("nnumeric",), "first value in numeric_data"),
+    Field("numeric_size", "i4", ("nnumeric",), "number of values"),
+    Field("numeric_data", "f8", ("nnumericdata",), "values of all numeric fields"),
 )
 
 TEXT: tuple[Field, ...] = (
-    Field("text_adr", "i4", ("ntext",), "first byte"),
+    Field("text_adr", "i4", ("ntext",), "first byte in text_data"),
     Field("text_size", "i4", ("ntext",), "number of bytes, the final zero included"),
     Field("text_data", "char", ("ntextdata",), "bytes of all texts, zero-terminated"),
 )
 
 TUPLE: tuple[Field, ...] = (
-    Field("tuple_adr", "i4", ("ntuple",), "first object"),
+    Field("tuple_adr", "i4", ("ntuple",), "first object in tuple_objid"),
     Field("tuple_size", "i4", ("ntuple",), "number of objects"),
     Field("tuple_objtype", "i4", ("ntupledata",), "type of the object (mjtObj)"),
     Field("tuple_objid", "i4", ("ntupledata",), "id of the object"),

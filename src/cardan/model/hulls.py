@@ -46,8 +46,8 @@ FOLDS = Struct(
 def vertex_certain(m: MjModel) -> np.ndarray:
     """Return a flag for each mesh vertex (nmeshvert,): whether a search for the farthest vertex may safely end there.
 
-    The flag is 1 if the hull is convex around the vertex, else 0. Hulls of surfaces with many coplanar points may
-    contain slivers that fold over their neighbours; there, a search can end too early.
+    The flag is 1 if the vertex is on a hull that is convex around it, else 0. Hulls of surfaces with many coplanar
+    points may contain slivers that fold over their neighbours; there, a search can end too early.
 
     Raises:
         ValueError: the graph of a hull is missing or invalid.
@@ -160,7 +160,10 @@ def hull_corner(m: Model, first: int, vertex: int) -> Any:
 
 @kernel
 def list_faces(m: Model, h: Any, nvert: int, nface: int, faces: int) -> None:
-    """List in `h` the faces around each of `nvert` vertices. The hull's faces are at `faces` in ``mesh_graph``."""
+    """List in `h` the faces around each of `nvert` vertices.
+
+    The hull's `nface` faces are at `faces` in ``mesh_graph``.
+    """
     for vertex in range(nvert):
         h.number[vertex] = 0
     for k in range(3 * nface):
@@ -178,9 +181,10 @@ def list_faces(m: Model, h: Any, nvert: int, nface: int, faces: int) -> None:
 
 @kernel
 def measure_hull(m: Model, h: Any, nface: int, faces: int, first: int) -> float:
-    """Return the longest side of the hull's bounding box, m; store the mean of all faces' corners in `h.sums`.
+    """Return the longest side of the hull's bounding box, m.
 
-    The hull's `nface` faces are listed at `faces` in ``mesh_graph``. The mesh's vertices begin at row `first`.
+    Store the mean of all faces' corners and the corners of the box in `h.sums`. The hull's `nface` faces are listed at
+    `faces` in ``mesh_graph``. The mesh's vertices begin at row `first`.
     """
     for axis in range(3):
         h.sums[0, axis], h.sums[1, axis], h.sums[2, axis] = 0.0, inf, -inf
@@ -196,7 +200,7 @@ def measure_hull(m: Model, h: Any, nface: int, faces: int, first: int) -> float:
 
 @kernel
 def find_normals(m: Model, h: Any, nface: int, faces: int, first: int, size: float) -> None:
-    """Compute the faces' unit normals, which point away from the centre; 0 for faces without area.
+    """Store the faces' unit normals, which point away from the centre, in `h.normal`; 0 for faces without area.
 
     `measure_hull` must run before, with the same `nface`, `faces` and `first`; `size` is its result.
     """
@@ -225,7 +229,10 @@ def _across(m: Model, h: Any, faces: int, start: int, end: int) -> int:
 
 @kernel
 def _is_convex(m: Model, h: Any, face: int, faces: int, first: int, height: float) -> bool:
-    """Whether none of a face's three neighbours is more than `height` above the face's plane."""
+    """Return whether none of a face's three neighbours is more than `height` above the face's plane.
+
+    Also return False if the face has no area, or no neighbour across one of its sides.
+    """
     normal = get3(h.normal, face)
     if dot3(normal, normal) == 0.0:
         return False
@@ -241,7 +248,7 @@ def _is_convex(m: Model, h: Any, face: int, faces: int, first: int, height: floa
 
 @kernel
 def _is_hull(m: Model, mesh: int) -> bool:
-    """Whether a mesh's graph and vertices are within their arrays, and the faces refer only to these vertices."""
+    """Return whether a mesh's graph and vertices are within their arrays, and faces refer only to these vertices."""
     graph, first, count = m.mesh_graphadr[mesh], m.mesh_vertadr[mesh], m.mesh_vertnum[mesh]
     if graph + 2 > m.nmeshgraph or first < 0 or count < 0 or first + count > m.nmeshvert:
         return False

@@ -87,9 +87,10 @@ def position(d: MjData) -> np.ndarray:
 
 
 def arena_hold(d: MjData) -> list[bool]:
-    """Return a list with one flag. It is set while a Python function called by a stage runs: the arena must not move.
+    """Return a list with one flag, which is set while a Python function called by a stage runs.
 
-    Set the flag by a plain assignment, so that no signal handler can run before the next instruction.
+    While the flag is set, the arena must not move. Set the flag by a plain assignment, so that no signal handler can
+    run before the next instruction.
     """
     return d._arena_held
 
@@ -113,12 +114,12 @@ def functions(m: MjModel) -> dict[str, Any]:
 
 
 def later_functions(m: MjModel) -> LaterCode:
-    """Return an object that keeps functions loaded: those that are written to the model's tables after this call."""
+    """Return an object that keeps loaded all functions that are written to the model's tables after this call."""
     return m._later_code
 
 
 def numbered(m: MjModel) -> dict[Callable[..., Any], int]:
-    """Return, by function, the numbers (from 1) that the tables of a model for interleaved worlds contain."""
+    """Return the numbers (from 1) by which the tables of a model for interleaved worlds refer to functions."""
     return m._numbered
 
 
@@ -148,7 +149,7 @@ def set_plugin_data(d: MjData, instances: Iterable[Any]) -> None:
 
 
 def source(m: MjModel) -> Any:
-    """Return the tree from which the model was compiled, needed to write the model as XML, or None."""
+    """Return the tree from which the model was compiled, or None. The tree is needed to write the model as XML."""
     return m._source
 
 

@@ -127,7 +127,7 @@ class MjSolverStatList(RecordList):
 
 
 class ArenaHeld(BaseException):
-    """Exception raised if the arena must grow while a stage that called a Python function uses its current addresses.
+    """Exception raised if the arena must grow while a stage that called a Python function uses the arena's addresses.
 
     The exception ends the Python function and the stage; then the arena grows, and the stage runs again.
     """
@@ -146,7 +146,7 @@ def new_memory(model: MjModel, sizes: Mapping[str, int]) -> StructMemory:
 
 
 class _StackIsFull:
-    """Descriptor read in place of an address that programs need if the stack is full. Reading it raises FatalError."""
+    """Descriptor that replaces an address needed by programs while the stack is full. Reading it raises FatalError."""
 
     def __get__(self, data: MjData | None, owner: type) -> int:
         if data is None or "_memory" not in data.__dict__:
@@ -164,7 +164,7 @@ def data_sizes(model: MjModel) -> dict[str, int]:
 
 
 def private_sizes(sizes: Mapping[str, int]) -> dict[str, int]:
-    """Return the sizes, by name, of private real arrays that are not in the buffer and that resets don't change.
+    """Return the sizes, by name, of private float arrays that are not in the buffer and that resets don't change.
 
     `sizes` are the sizes of a model or data.
     """
@@ -255,7 +255,7 @@ class MjData(Native, DataNames):
         return self.__dict__["_view"]
 
     def grow(self, capacity: str, need: int) -> None:
-        """Enlarge a capacity of the arena to 5/4 of `need`, and to at least 3/2 of its current size.
+        """Enlarge a capacity of the arena to 5/4 of `need`, 3/2 of its current size, or 16, whichever is largest.
 
         If the user limits the memory (``<size memory>``), a capacity of contacts or rows is only enlarged up to this
         limit, or to `need` if that is larger.
@@ -274,7 +274,10 @@ class MjData(Native, DataNames):
         self._show_memory()
 
     def _show_memory(self) -> None:
-        """Write the sizes of buffer and arena, in bytes, to the public fields `nbuffer` and `narena`."""
+        """Write the sizes of buffer and arena, in bytes, to the public fields `nbuffer` and `narena`.
+
+        If the model requests a size for the arena, `narena` is this size.
+        """
         memory = self._memory
         memory.scalars["nbuffer"][0] = memory.buffer.nbytes
         memory.scalars["narena"][0] = self.model.narena or memory.arena_nbytes

@@ -147,7 +147,7 @@ _DECIDING = [slot for name, slot in scalars_of(MODEL).items() if name.startswith
 
 
 def _leaving(programs: ProgramTable) -> Callable[[str], None]:
-    """Make the function to call when an option is set. It discards the programs unless the option is in `_NUMBERS`."""
+    """Make the function to call when an option is set. It discards the programs, except for options in `_NUMBERS`."""
 
     def changed(name: str) -> None:
         if name not in _NUMBERS:
@@ -157,7 +157,10 @@ def _leaving(programs: ProgramTable) -> Callable[[str], None]:
 
 
 def register_reader(kind: str, reader: Callable[..., Any]) -> None:
-    """Register a function of a higher package that reads or writes models; `kind` is ``"xml_path"``, ..."""
+    """Register a function of a higher package that reads or writes models.
+
+    `kind` is a key such as ``"xml_path"``.
+    """
     _READERS[kind] = reader
 
 
@@ -207,7 +210,7 @@ class MjModel(Native, ModelNames):
         str, tuple[Any, list[int]]
     ]  # functions in each table, and their addresses, which keep them loaded
     _later_code: LaterCode
-    _source: Any  # source from which it was compiled, for writing it as XML
+    _source: Any  # tree from which the model was compiled, for writing XML
     _plugins: tuple[str, ...]  # name of the plugin of each plugin instance
     _mesh_poses: dict[int, Any]  # poses of geoms with a mesh, and of the meshes, for writing XML
 
@@ -292,7 +295,7 @@ class MjModel(Native, ModelNames):
         return self._memory.slots[_DECIDING].tobytes()
 
     def name_plugins(self, names: Iterable[str]) -> None:
-        """Set the plugin of each plugin instance by name. The plugins' numbers are looked up in the registry."""
+        """Set the plugin of each plugin instance by name. The numbers in ``m.plugin`` are looked up in the registry."""
         self._plugins = tuple(names)
         number_plugins(self)
 
@@ -403,7 +406,7 @@ class MjModel(Native, ModelNames):
         return _reader("to_xml")(self)
 
     def _repr_png_(self) -> bytes:
-        """Return a picture of the model at qpos0 as a PNG file, for notebooks."""
+        """Return an image of the model at qpos0 as a PNG file, for notebooks."""
         return _reader("png")(self)
 
     def __copy__(self) -> MjModel:

@@ -128,7 +128,7 @@ class Kind(NamedTuple):
     prefixes: tuple[str, ...]  # removed from the fields' names; if two names collide, the later prefix wins
     spans: dict[str, Span]  # range of the element's part of a field, by the field's first dimension
     data_methods: tuple[str, ...]  # names of the access methods of MjData; empty if it has no fields of this kind
-    data_prefixes: tuple[str, ...]  # as `prefixes`, for fields of MjData; empty: all fields of those dimensions
+    data_prefixes: tuple[str, ...]  # as `prefixes`, for fields of MjData; "" matches all names (see `fields_of`)
 
 
 def _described(
@@ -244,7 +244,7 @@ class ElementView:
 
 
 def holds_many(field: Field) -> bool:
-    """Whether an element's part of a field keeps the field's first dimension.
+    """Return whether an element's part of a field keeps the field's first dimension.
 
     If the element has one row of a matrix, its part is a vector. Rows of degrees of freedom, vertices, ... remain a
     matrix, and a single number remains an array.
@@ -287,8 +287,9 @@ def _attribute(field: Field) -> property:
 def fields_of(struct: Struct, prefixes: tuple[str, ...], dims: tuple[str, ...]) -> dict[str, Field]:
     """Return the fields of an element, by their names in the element's view.
 
-    These are the fields of `struct` that have a first dimension in `dims` and one of `prefixes`. The names in the view
-    lack the prefix. If a field matches several prefixes, the first of these is removed.
+    These are the fields of `struct` that have a first dimension in `dims` and one of `prefixes`. The prefix "" matches
+    all names except those with a prefix in `_STRUCTURAL`. The names in the view lack the prefix. If a field matches
+    several prefixes, the first of these is removed.
     """
     chosen: dict[str, Field] = {}
     left = [f for f in struct.members("") if f.shape and f.shape[0] in dims]

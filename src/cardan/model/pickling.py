@@ -1,7 +1,8 @@
 """Conversion of the memory of a model or data to a few byte strings, for pickles.
 
-A pickle also contains a list of the fields. If this list equals the current tables, all bytes are copied at once. Else
-(the pickle is from another version), only the fields with equal names, types and shapes are read.
+A pickle also contains a list of the fields. If this list equals the current tables, all bytes are copied at once.
+Otherwise, the pickle is from another version, and only fields with equal names and shapes are read. Scalars must also
+have equal types.
 """
 
 from __future__ import annotations
@@ -56,7 +57,10 @@ def _scalar_slots(struct: Struct) -> np.ndarray:
 
 
 def _unpack_by_name(memory: StructMemory, state: dict[str, Any]) -> None:
-    """Restore the fields that are in both the pickle's tables and the current tables."""
+    """Restore the fields that also exist in the current tables.
+
+    Scalars must have equal types, arrays equal shapes.
+    """
     rows = []
     for line in state["fields"].split("\n"):  # as in `_listed`
         name, dtype, *shape = line.split(" ")

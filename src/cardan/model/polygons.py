@@ -101,7 +101,7 @@ def around_adr(m: MjModel) -> np.ndarray:
 
 
 def around(m: MjModel) -> np.ndarray:
-    """Return the polygons around each vertex (row of ``mesh_vert``), vertex by vertex."""
+    """Return the polygons around each vertex (row of ``mesh_vert``), vertex by vertex. A 0 follows the last entry."""
     starts = polygon_vertadr(m)[: _count(m) + 1]
     owners = np.repeat(np.arange(_count(m), dtype=np.int32), np.diff(starts))
     order = np.argsort(polygon_vert(m)[: int(starts[-1])], kind="stable")
@@ -125,7 +125,7 @@ def face_across(m: Model, h: Any, faces: int, start: int, end: int) -> int:
 
 @kernel
 def in_plane(h: Any, seed: int, face: int) -> bool:
-    """Whether a face is in the plane of the face `seed`. A face without area counts as being in the plane."""
+    """Return whether a face is in the plane of the face `seed`. A face without area counts as being in the plane."""
     a = (h.normal[seed, 0], h.normal[seed, 1], h.normal[seed, 2])
     b = (h.normal[face, 0], h.normal[face, 1], h.normal[face, 2])
     return dot3(b, b) == 0.0 or dot3(a, b) >= 1.0 - FLAT
@@ -133,7 +133,10 @@ def in_plane(h: Any, seed: int, face: int) -> bool:
 
 @kernel
 def fill_polygon(m: Model, h: Any, faces: int, seed: int, polygon: int) -> int:
-    """Store in `h.queue` the face `seed` and all connected faces in its plane; return the number of these faces."""
+    """Assign the face `seed` and all connected free faces in its plane to `polygon`.
+
+    List these faces in `h.queue`, and return their number.
+    """
     h.owner[seed] = polygon
     h.queue[0] = seed
     here, count = 0, 1
@@ -152,7 +155,10 @@ def fill_polygon(m: Model, h: Any, faces: int, seed: int, polygon: int) -> int:
 
 @kernel
 def walk_boundary(m: Model, h: Any, faces: int, first: int, count: int, polygon: int) -> int:
-    """Append the boundary vertices of the `count` faces in `h.queue` to `h.vert`; return the new length of `h.vert`."""
+    """Append the boundary vertices of the `count` faces in `h.queue` to `h.vert`, in order around the polygon.
+
+    Return the new length of `h.vert`.
+    """
     begin, length = -1, 0
     for place in range(count):
         face = h.queue[place]
@@ -186,7 +192,10 @@ def exact_corner(m: Model, row: int) -> Vec3:
 
 @kernel
 def set_plane(m: Model, h: Any, polygon: int, end: int, seed: int) -> None:
-    """Write the normal of a polygon with vertices up to `end` (exclusive); without area, that of face `seed`."""
+    """Store the unit normal of a polygon, whose vertices in `h.vert` end before `end`.
+
+    If the polygon has no area, store the normal of the face `seed`.
+    """
     begin = h.vertadr[polygon]
     area = (0.0, 0.0, 0.0)
     a = exact_corner(m, h.vert[begin])
@@ -212,7 +221,10 @@ def twice_area(m: Model, faces: int, first: int, face: int) -> float:
 
 @native_over("Model", "HullPolygons")
 def merge_faces(m: Model, h: Any, _unused: int, _neither: int) -> int:
-    """Merge the triangles of all hulls into polygons. Start at large triangles, so that slivers don't define planes."""
+    """Merge the triangles of all hulls into polygons; return 0.
+
+    Start at large triangles, so that slivers don't define planes.
+    """
     polygon = 0
     h.vertadr[0] = 0
     for vertex in range(m.nmeshvert):

@@ -30,7 +30,7 @@ _TITLES = {str(MODEL.by_name[name].shape[0]): kind for kind, name in NAME_FIELDS
 
 
 def check_format(float_format: str | bytes) -> str:
-    """Check that a format is a printf format for one real number, and return it as a string.
+    """Check that a format is a printf format for one float, and return it as a string.
 
     Raises:
         ValueError: the format is something else.
@@ -73,7 +73,10 @@ def data_text(m: MjModel, d: MjData, float_format: str = DEFAULT_FORMAT) -> str:
 
 
 def _in_use(d: MjData, field: Field) -> np.ndarray:
-    """Return the part of an array that is in use: not all of it for contacts, constraint rows and solver iterations."""
+    """Return the part of an array that is in use.
+
+    Arrays of contacts, constraint rows and solver iterations may have unused rows.
+    """
     if field.name.startswith("solver."):
         islands = d._memory.arrays[field.name].reshape(mjNISLAND, mjNSOLVER)
         return np.concatenate([island[:count] for island, count in zip(islands, d.solver_niter, strict=True)])
@@ -120,7 +123,10 @@ def _elements(m: MjModel, size: str, fields: list[Field], style: str) -> Iterato
 
 
 def _table(name: str, array: np.ndarray, style: str) -> Iterable[str]:
-    """Format an array, one row in each line; long vectors are wrapped."""
+    """Return the lines of text for an array: one line per row; long vectors are wrapped.
+
+    Arrays of characters are shown as bytes. For the arrays in `_NOT_LISTED`, only the length is shown.
+    """
     if not array.size:
         return []
     title = ["", name.upper()]

@@ -24,7 +24,7 @@ def _set_patterns(m: Model, d: Data) -> None:
 
 @kernel
 def _clear_statistics(d: Data) -> None:
-    """Set the used entries of the solver's statistics to 0."""
+    """Set the used entries of the solver's statistics, and the number of used entries, to 0."""
     for k in range(d.work.statistics_used):
         d.solver.improvement[k] = 0.0
         d.solver.gradient[k] = 0.0
@@ -70,7 +70,7 @@ def start_data(m: Model, d: Data) -> int:
 
 @kernel
 def _clear_scalars(d: Data) -> None:
-    """Set time and counts to 0."""
+    """Set time and counts to 0, and `maxuse_arena` to the bytes that are always in use."""
     d.time = 0.0
     d.ne = 0
     d.nf = 0

@@ -102,7 +102,7 @@ def _edge_entries(m: MjModel) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     for side in (FIRST, SECOND):
         moved = edges[last[:, side] >= 0]
         start, stop = adr[last[moved, side]], adr[last[moved, side] + 1]
-        # the chain of each edge's vertex, one after the other
+        # the chains that move the edges' vertices on this side, one after the other
         length = stop - start
         place = np.arange(length.sum()) + np.repeat(start - np.cumsum(length) + length, length)
         keys.append(np.repeat(moved, length).astype(np.int64) * m.nv + column[place])
@@ -128,10 +128,11 @@ def edge_side(m: MjModel) -> np.ndarray:
 
 
 def edge_threes(m: MjModel) -> np.ndarray:
-    """Classify the rows of the edges (nflexedge,): nonzero if a row consists of one or two chains of three dofs.
+    """Return a code for each edge (nflexedge,): nonzero if the edge's row consists of one or two chains of three dofs.
 
-    Each chain moves one vertex. Its dofs are numbered consecutively: the second dof is a child of the first, and the
-    third a child of the second. The value is 2 if all dofs of the row are slides, 1 if not, 0 for all other rows.
+    Each chain moves one vertex of the edge, and no other chain moves this vertex. The dofs of a chain are numbered
+    consecutively: the second dof is a child of the first, and the third a child of the second. The code is 2 if all
+    dofs of the row are slides, 1 if not, 0 for all other rows.
     """
     if m.nflexedge == 0:
         return as_table([])

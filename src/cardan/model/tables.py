@@ -53,7 +53,7 @@ COUNT_BYTES = 8 * len(LIMITED)
 
 @cache
 def bytes_of_one(capacity: str) -> int:
-    """Return the size of one element of `capacity` (contact, row, ...) in the arena, bytes, in double precision."""
+    """Return the number of bytes of one element of `capacity` (contact, row, ...) in an arena in double precision."""
     fields = fields_of(DATA, frozenset(CAPACITIES), capacity)
     return sum(field.numpy_dtype.itemsize * prod(int(n) for n in field.shape[1:]) for field in fields)
 

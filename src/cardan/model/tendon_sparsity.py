@@ -39,12 +39,12 @@ ROWS = Struct(
     "TendonRows",
     [
         Field("adr", "i4", ("any",), "start of each tendon's row of dofs that change its length, and the end"),
-        Field("colind", "i4", ("any",), "the rows"),
+        Field("colind", "i4", ("any",), "dofs that change the length of each tendon, row by row"),
         Field("stored_adr", "i4", ("any",), "start of each tendon's row of dofs that move a part of it, and the end"),
-        Field("stored_colind", "i4", ("any",), "the rows"),
+        Field("stored_colind", "i4", ("any",), "dofs that move a part of each tendon, row by row"),
         Field("entry", "i4", ("any",), "position in the row of the dof of each joint of a fixed tendon"),
         Field("mark", "i4", ("any",), "effect of each dof on the current tendon, 0 for none"),
-        Field("span", "i4", ("any",), "the first and the last dof with an effect on it (2,)"),
+        Field("span", "i4", ("any",), "the first and the last dof with an effect on this tendon (2,)"),
     ],
     readonly=False,
 )
@@ -68,7 +68,7 @@ def tendon_rows(m: MjModel) -> TendonTables:
     """Compute the sparsity tables of a model's tendons.
 
     Raises:
-        ValueError: a tendon's path contains an object that does not exist.
+        ValueError: a tendon's path is invalid, or contains an object that does not exist.
     """
     found = StructMemory(ROWS, {})
     adr, stored_adr, entry = (np.zeros(n, np.int32) for n in (m.ntendon + 1, m.ntendon + 1, m.nwrap))

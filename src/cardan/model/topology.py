@@ -101,7 +101,7 @@ def find_topology(m: Model, t: Any, _unused: int, _neither: int) -> int:
 
 @kernel
 def _number_bodies(m: Model, t: Any) -> bool:
-    """Find each body's first dof, last dof of its chain and subtree size. Return whether dofs are in body order."""
+    """Store each body's first dof, last dof of its chain, and subtree size. Return whether dofs are in body order."""
     t.body_firstdof[0] = 0
     for body in range(m.nbody):
         number, first = m.body_dofnum[body], t.body_firstdof[body]
@@ -118,7 +118,7 @@ def _number_bodies(m: Model, t: Any) -> bool:
 
 @kernel
 def _inertia_pattern(m: Model, t: Any) -> bool:
-    """Find the rows of `qM`. Return whether `dof_Madr`, `nM` and `nD` fit the tree of dofs."""
+    """Store the sparsity pattern of `qM`. Return whether `dof_Madr`, `nM` and `nD` fit the tree of dofs."""
     total = pairs = 0
     for dof in range(m.nv):
         parent = m.dof_parentid[dof]
@@ -139,7 +139,10 @@ def _inertia_pattern(m: Model, t: Any) -> bool:
 
 @kernel
 def _derivative_pattern(m: Model, t: Any) -> None:
-    """Find the rows of `qDeriv` (a dof, its ancestors and its descendants). Map the entries of `qM` to `qDeriv`."""
+    """Store the sparsity pattern of `qDeriv`. Map the entries of `qM` to `qDeriv`.
+
+    A row contains a dof, its ancestors and its descendants.
+    """
     for dof in range(m.nv):
         t.dof_below[dof] = 1
     for dof in range(m.nv - 1, -1, -1):
@@ -165,7 +168,10 @@ def _derivative_pattern(m: Model, t: Any) -> None:
 
 @kernel
 def _body_pattern(m: Model, t: Any) -> bool:
-    """Find each body's row of dofs: of its ancestors, itself and its descendants. Return whether `nB` fits."""
+    """Store the dofs of the ancestors of each body, of the body and of its descendants.
+
+    Return whether their number is `nB`.
+    """
     at = 0
     for body in range(m.nbody):
         t.B_rowadr[body] = at
@@ -216,7 +222,10 @@ def _link_tree(m: Model, following: Any, base: int, start: int, number: int, fir
 
 @kernel
 def _link_body_trees(m: Model, t: Any) -> None:
-    """Fill `bvh_next` and `geom_in_tree` for the box trees of all bodies."""
+    """Fill `bvh_next` and `geom_in_tree` for the box trees of all bodies.
+
+    The root of an invalid tree gets -1 in `bvh_next`.
+    """
     for node in range(len(t.bvh_next)):
         t.bvh_next[node] = -1
     for geom in range(len(t.geom_in_tree)):
@@ -233,7 +242,10 @@ def _link_body_trees(m: Model, t: Any) -> None:
 
 @kernel
 def _link_flex_trees(m: Model, t: Any) -> None:
-    """Fill `flex_bvh_next` for the box trees of all flexes; nodes are counted from the first dynamic node."""
+    """Fill `flex_bvh_next` for the box trees of all flexes. The root of an invalid tree gets -1.
+
+    Nodes are counted from the first dynamic node.
+    """
     for node in range(len(t.flex_bvh_next)):
         t.flex_bvh_next[node] = -1
     for flex in range(m.nflex):

@@ -39,7 +39,10 @@ STRIDE = 6
 
 
 def section(kind: int, size: np.ndarray) -> tuple[float, float, float]:
-    """Compute the torsion constant and the second moments of area (about Y and Z) of a geom's cross section, m^4."""
+    """Return the torsion constant and the second moments of area (about Y and Z) of a geom's cross section, m^4.
+
+    They are 0 for geoms other than capsules, cylinders and boxes.
+    """
     if kind in (GEOM_CAPSULE, GEOM_CYLINDER):
         moment = 0.25 * pi * size[0] ** 4
         return 2.0 * moment, moment, moment
@@ -52,13 +55,19 @@ def section(kind: int, size: np.ndarray) -> tuple[float, float, float]:
 
 
 def moduli(config: Config) -> tuple[float, float, bool]:
-    """Return the shear modulus, Young's modulus, and whether the stress-free rod is straight."""
+    """Return the shear modulus, Young's modulus, and whether the stress-free rod is straight.
+
+    Raises ValueError if a modulus or `vmax` is not a number.
+    """
     number(config, "vmax", 0.0)
     return number(config, "twist", 0.0), number(config, "bend", 0.0), config.get("flat") == "true"
 
 
 def init(m: Any, d: Any, instance: int) -> PluginMemory:
-    """Return the memory of an instance: bodies of its segments as indices, stiffnesses and rest values as numbers."""
+    """Return the memory of an instance: bodies of its segments as indices, stiffnesses and rest values as numbers.
+
+    Raises ValueError if a segment has no geom, or is at the origin of its parent.
+    """
     shear, young, flat = moduli(config_of(m, instance))
     numbers, indices = [], []
     for body in np.flatnonzero(m.body_plugin == instance).tolist():

@@ -78,7 +78,7 @@ def vertices_of(m: MjModel, instance: int) -> Vertices:
             break
     turns = bool(offset.any())
     pos, quat = _poses(m, turns)
-    rest = np.array(pos)[body] + 0.0  # turn -0 into 0
+    rest = np.array(pos)[body] + 0.0  # convert -0 to 0
     if turns:
         turned = [rot_vec_quat(cast("Vec3", v), quat[b]) for v, b in zip(offset.tolist(), body.tolist(), strict=True)]
         rest = rest + np.array(turned).reshape(-1, 3)
@@ -103,7 +103,10 @@ def _poses(m: MjModel, turns: bool) -> tuple[list[Any], list[Any]]:
 
 
 def mesh_of(m: MjModel, instance: int, corners: int) -> tuple[Vertices, np.ndarray]:
-    """Return the vertices and elements of an instance. Raises ValueError if an element refers to a missing vertex."""
+    """Return the vertices and elements of an instance. An element has `corners` vertices.
+
+    Raises ValueError if the attribute ``face`` is not a list of integers, or refers to a missing vertex.
+    """
     vertices, words = vertices_of(m, instance), config_of(m, instance).get("face", "").split()
     try:
         found = np.fromiter(map(int, words), np.int64, len(words))
@@ -156,7 +159,7 @@ def vector_at(d: Data, at: int) -> Vec3:
 
 @kernel
 def apply_vertex_forces(m: Model, d: Data, instance: int) -> None:
-    """Add the forces on the vertices to qfrc_passive."""
+    """Add the forces on the vertices of an instance to qfrc_passive."""
     index = indices_of(d, instance)
     nvert = d.work.plugin_index[index + NVERT]
     position = numbers_of(d, instance) + 3 * nvert
@@ -201,7 +204,10 @@ def _cotangents(a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def weights(rest: np.ndarray, flaps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the weights of the flaps' vertices (n, 4), and the sum of the areas of each flap's two triangles (n,)."""
+    """Return the weights of the flaps' vertices (n, 4), and the sum of the areas of each flap's two triangles (n,).
+
+    Raises ValueError if a triangle has no area.
+    """
     x0, x1, x2, x3 = np.ascontiguousarray(rest[flaps].transpose(1, 2, 0))  # coordinates, corner by corner
     with np.errstate(all="ignore"):
         first0, area0 = _cotangents(x1 - x0, x2 - x0)

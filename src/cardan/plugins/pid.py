@@ -50,7 +50,7 @@ def actdim(config: Config) -> int:
 
 @kernel
 def setpoint(m: Model, d: Data, instance: int, i: int, early: bool) -> float:
-    """Return the setpoint of actuator `i`.
+    """Return the setpoint of actuator `i`. After the first step, its change per step is bounded by `slewmax`.
 
     If the setpoint is an activation, `early` selects the activation at the end of the time step.
     """

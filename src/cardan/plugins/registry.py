@@ -229,12 +229,15 @@ def plugin_of(m: MjModel, instance: int) -> Plugin:
 
 
 def looks_at_data(name: str) -> bool:
-    """Whether `init` of plugin `name` may read the data. Only built-in plugins are known not to read it."""
+    """Return whether `init` of plugin `name` may read the data. Only built-in plugins are known not to read it."""
     return name not in _stock
 
 
 def make_instance(m: MjModel, d: Any, instance: int) -> Any:
-    """Call the `init` of an instance's plugin, if any, and return its result. Raises PluginError if `init` fails."""
+    """Call the `init` of an instance's plugin, if any, and return its result.
+
+    Raises PluginError if `init` raises ValueError.
+    """
     plugin = plugin_of(m, instance)
     try:
         return plugin.init(m, d, instance) if plugin.init else None
@@ -307,7 +310,10 @@ def set_plugin_number(d: Data, instance: int, k: int, value: float) -> None:
 
 
 def attach_memory(d: MjData, memories: list[PluginMemory]) -> None:
-    """Concatenate the numbers and the integers of all instances, and attach the two arrays to `d`."""
+    """Concatenate the numbers and the integers of all instances, and attach the two arrays to `d`.
+
+    Also attach the address of each instance's numbers and integers, and the indices of all remembered numbers.
+    """
     numbers, indices, start, remembered = [np.zeros(0)], [np.zeros(0, np.int64)], [], [np.zeros(0, np.int64)]
     for memory in memories:
         start += [sum(map(len, numbers)), sum(map(len, indices))]

@@ -92,7 +92,7 @@ def shape_of(m: MjModel, instance: int) -> Shape:
 
 
 def _meshes(m: MjModel) -> dict[int, int]:
-    """Return a mesh id for each plugin instance that is a shape: the mesh of the first geom with the instance."""
+    """Return, for each plugin instance that is the shape of a geom, the mesh id of the first such geom."""
     geoms = np.flatnonzero((m.geom_type == mjtGeom.mjGEOM_SDF) & (m.geom_plugin >= 0))
     instances, first = np.unique(m.geom_plugin[geoms], return_index=True)
     return dict(zip(instances.tolist(), m.geom_dataid[geoms[first]].tolist(), strict=True))

@@ -149,7 +149,10 @@ def reset(m: Model, d: Data, instance: int) -> None:
 
 @kernel
 def elongate(m: Model, d: Data, instance: int) -> None:
-    """Compute the elongations of an instance's edges, including the damping term."""
+    """Compute the elongations of an instance's edges, including the damping term.
+
+    Store the edges' squared lengths for the next evaluation.
+    """
     index, at = edge_start(d, instance)
     nvert = d.work.plugin_index[indices_of(d, instance) + NVERT]
     position = numbers_of(d, instance) + 3 * nvert

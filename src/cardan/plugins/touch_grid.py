@@ -6,12 +6,13 @@ of a cell is the sum of the forces on the body, in the site's frame, of all cont
 normal force (along Z), the forces along X and Y, and the torques in the same order. Values are ordered by channel, then
 by elevation, then by azimuth. Edges of cells are at
 
-    fov ((1 - gamma) u + gamma u^5),    u = -1 ... 1 in even steps:
+    fov ((1 - gamma) u + gamma u^5),    u = -1 ... 1 in even steps.
 
 If gamma > 0, cells are smaller near the centre, as in a fovea.
 
 Attributes: `size`, numbers of columns and rows of cells; `fov`, half of the horizontal (at most 180) and vertical (at
-most 90) field of view, degrees; `gamma`, foveation, 0 to 1; `nchannel`, number of channels, 1 to 6 (undefined or 0: 1).
+most 90) field of view, degrees; `gamma`, foveation, 0 to 1; `nchannel`, number of channels, 1 to 6 (1 if it is 0 or not
+given).
 
 Source: results of MuJoCo.
 """
@@ -35,7 +36,10 @@ CHANNELS = 6
 
 
 def grid_of(config: Config) -> tuple[tuple[int, int], tuple[float, float], float, int]:
-    """Return the numbers of columns and rows, half the field of view (2 angles, rad), foveation, number of channels."""
+    """Return the numbers of columns and rows, half the field of view (2 angles, rad), foveation, number of channels.
+
+    Raises ValueError if an attribute is invalid.
+    """
     across, up = _pair(config, "size")
     if not (across >= 1.0 and up >= 1.0):
         raise ValueError(f"size must be two positive numbers of cells, found {config['size']!r}")
@@ -51,7 +55,7 @@ def grid_of(config: Config) -> tuple[tuple[int, int], tuple[float, float], float
 
 
 def _pair(config: Config, key: str) -> tuple[float, float]:
-    """Return the two numbers of an attribute."""
+    """Return the two numbers of attribute `key`. Raises ValueError if the attribute is anything else."""
     words = config.get(key, "").split()
     if len(words) != 2:
         raise ValueError(f"{key} must be two numbers, found {config.get(key, '')!r}")
@@ -65,7 +69,10 @@ def nsensordata(config: Config) -> int:
 
 
 def init(m: Any, d: Any, instance: int) -> PluginMemory:
-    """Return the memory of an instance: numbers of cells and channels, and the edges of the cells."""
+    """Return the memory of an instance: numbers of cells and channels, and the edges of the cells.
+
+    Raises ValueError if a sensor of the instance is not attached to a site.
+    """
     if (m.sensor_objtype[m.sensor_plugin == instance] != OBJ_SITE).any():
         raise ValueError("mujoco.sensor.touch_grid must be about a site: give objtype and objname of one")
     counts, fov, gamma, channels = grid_of(config_of(m, instance))
@@ -94,7 +101,10 @@ def cell_of(d: Data, start: int, count: int, angle: float) -> int:
 
 @kernel
 def add_contact(m: Model, d: Data, instance: int, sensor: int, contact: int, sign: float) -> None:
-    """Add a contact's force on the sensor's body; `sign` is 1 if the contact's second geom is on the body, else -1."""
+    """Add a contact's force on the sensor's body to the cell of the contact, unless the contact is out of view.
+
+    `sign` is 1 if the contact's second geom is on the body, else -1.
+    """
     site = m.sensor_objid[sensor]
     xmat = get9(d.site_xmat, site)
     index, start = indices_of(d, instance), numbers_of(d, instance)

@@ -77,7 +77,7 @@ class Textures:
         self.texel = np.concatenate(parts)
 
     def repeats(self, tex: int) -> bool:
-        """Whether a texture repeats beyond its edges: flat textures do, the sides of cubes don't."""
+        """Return whether a texture repeats beyond its edges: flat textures do, the sides of cubes don't."""
         return bool(self.model.tex_type[tex] == mjtTexture.mjTEXTURE_2D)
 
     def image(self, tex: int) -> np.ndarray:

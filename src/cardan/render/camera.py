@@ -48,7 +48,7 @@ class View:
 
 
 def average_camera(scene: MjvScene) -> MjvGLCamera:
-    """Return the camera midway between the two eyes of a scene."""
+    """Return the mean of the two cameras of a scene (left and right eye)."""
     middle = MjvGLCamera()
     words = scene.camera_values.view(np.float32).reshape(2, -1)
     middle.values[...] = (0.5 * (words[0] + words[1])).view(middle.dtype)[0]

@@ -41,12 +41,12 @@ class Canvas:
 
     @property
     def width(self) -> int:
-        """Width, pixels."""
+        """Width in pixels."""
         return self.rgb.shape[1]
 
     @property
     def height(self) -> int:
-        """Height, pixels."""
+        """Height in pixels."""
         return self.rgb.shape[0]
 
     def part(self, left: int, bottom: int, width: int, height: int) -> tuple[tuple[slice, slice], tuple[slice, slice]]:
@@ -92,23 +92,23 @@ def _line(text: str, size: int) -> np.ndarray:
 
 
 class Fonts:
-    """The normal and the big font of a context; `scale` is their size, per cent."""
+    """The normal and the big font of a context; `scale` is their size in per cent."""
 
     def __init__(self, scale: int) -> None:
         self.sizes = {False: max(1, round(NORMAL_SIZE * scale / 100)), True: max(1, round(BIG_SIZE * scale / 100))}
 
     def height(self, big: bool) -> int:
-        """Height of a line, pixels."""
+        """Height of a line in pixels."""
         return sum(_font(self.sizes[big]).getmetrics())
 
     def widths(self, big: bool) -> np.ndarray:
-        """Widths of the characters 0 to 126, pixels; 0 for unprintable characters."""
+        """Widths in pixels of the characters 0 to 126; 0 for unprintable characters."""
         font = _font(self.sizes[big])
         widths = [round(font.getlength(chr(code))) if FIRST <= code < LAST else 0 for code in range(LAST)]
         return np.array(widths, np.int32)
 
     def width(self, text: str, big: bool) -> int:
-        """Width of the widest line of a text, pixels."""
+        """Width of the widest line of a text in pixels."""
         return max((_line(line, self.sizes[big]).shape[1] for line in text.split("\n")), default=0)
 
     def draw(
@@ -206,12 +206,18 @@ class MjrContext(VisualRecord):
             self.__dict__["target"] = self.canvases[OFFSCREEN]
 
     def set_buffer(self, framebuffer: int) -> None:
-        """Set the current buffer (mjtFramebuffer), and draw into it from now on."""
+        """Set the current buffer (mjtFramebuffer), and draw into it from now on.
+
+        If `framebuffer` is unknown, use the offscreen buffer.
+        """
         self.currentBuffer = framebuffer if framebuffer in self.canvases else OFFSCREEN
         self.restore()
 
     def restore(self) -> None:
-        """Draw into the current buffer again, instead of an auxiliary buffer."""
+        """Draw into the current buffer again, instead of an auxiliary buffer.
+
+        Make this context the current context of the thread.
+        """
         self.__dict__["target"] = self.canvases.get(self.currentBuffer)
         _current.context = weakref.ref(self)
 
@@ -321,7 +327,7 @@ def draw_view(
 def draw_scene(frame: Frame, canvas: Canvas, viewport: MjrRect, scene: MjvScene, offsamples: int) -> None:
     """Draw a `scene` into the rectangle `viewport` of a `canvas`: for one eye, or side by side for both eyes.
 
-    `frame` is the picture in memory, and `offsamples` is the requested number of samples per pixel.
+    `frame` draws the views, and `offsamples` is the requested number of samples per pixel.
     """
     left, bottom, width, height = viewport.left, viewport.bottom, viewport.width, viewport.height
     border = scene.framewidth

@@ -24,7 +24,7 @@ ASSETS = Struct(
     "Assets",
     [
         # shapes: vertices, each with a normal and texture coordinates, and triangles
-        Field("vert", "f4", (ANY, 4), "position in units of the shape; the last number is the end with which it moves"),
+        Field("vert", "f4", (ANY, 4), "position in units of the shape; the factor `end` (see `shapes`)"),
         Field("normal", "f4", (ANY, 3), "normal"),
         Field("texcoord", "f4", (ANY, 2), "texture coordinates"),
         Field("face", "i4", (ANY, 3), "vertices of a triangle, counter-clockwise from outside, relative to the shape"),
@@ -166,7 +166,7 @@ VIEWS = [
     Field("view_near", "f8", (ANY,), "distance of the near plane, m"),
     Field("view_far", "f8", (ANY,), "distance of the far plane, m"),
     Field("view_flip", "i4", (ANY,), "whether the view shows a mirrored world"),
-    Field("view_shadow", "i4", (ANY,), "whether it is a light's view, which shows the backs of surfaces"),
+    Field("view_shadow", "i4", (ANY,), "whether the view is that of a light, which shows the backs of surfaces"),
     Field("view_mirror", "i4", (ANY,), "geom that is the mirror, or -1"),
     Field("view_vertadr", "i4", (ANY,), "first vertex"),
     Field("view_triadr", "i4", (ANY,), "first triangle"),
@@ -189,11 +189,16 @@ INSTANCES = [
     Field("inst_vertadr", "i4", (ANY,), "first vertex, relative to the view"),
     Field("inst_triadr", "i4", (ANY,), "first triangle, relative to the view"),
     Field("inst_trinum", "i4", (ANY,), "number of triangles that may be visible, view by view"),
-    Field("inst_box", "i4", (ANY, 4), "in the views of lights, pixels that they may cover, as `tri_box`, view by view"),
+    Field(
+        "inst_box",
+        "i4",
+        (ANY, 4),
+        "in the views of lights, pixels that triangles may cover, as `tri_box`, view by view",
+    ),
     Field("nvert", "i4", (), "number of vertices of all instances"),
     Field("ntri", "i4", (), "number of triangles of all instances"),
     Field("nnode", "i4", (), "number of nodes of the grids of all planes"),
-    Field("focal", "f8", (), "size in pixels of a length at an equal distance"),
+    Field("focal", "f8", (), "pixels per metre; in a perspective projection, at a distance of 1 m"),
 ]
 TRIANGLES = [
     Field("vert_clip", "f8", (ANY, 4), "pixel x and y times w, w, and depth"),

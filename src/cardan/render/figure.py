@@ -21,7 +21,11 @@ def points_of(fig: MjvFigure, line: int) -> np.ndarray:
 
 
 def data_ranges(fig: MjvFigure) -> np.ndarray:
-    """Return the ranges of x and y, (2, 2): the figure's own, extended to all data if the figure requests this."""
+    """Return the ranges of x and y, (2, 2): the figure's own, or those of the data if the figure's are empty.
+
+    If `flg_extend` is set, ranges are extended to all data. If `flg_symmetric` is set, the range of y is symmetric
+    about 0.
+    """
     drawn = [points for line in range(MAXLINE) if len(points := points_of(fig, line))]
     points = np.concatenate(drawn) if drawn else np.zeros((0, 2))
     points = points[np.isfinite(points).all(1)]
@@ -49,7 +53,10 @@ def tick_text(form: str, value: float) -> str:
 
 
 def draw_figure(canvas: Canvas, viewport: MjrRect, fig: MjvFigure, fonts: Fonts) -> None:
-    """Draw figure `fig` into the rectangle `viewport` of a `canvas`; store the position of its axes in the figure."""
+    """Draw figure `fig` into the rectangle `viewport` of a `canvas`.
+
+    Store the ranges of its axes, in pixels and in units of the data, in the figure.
+    """
     box = (viewport.left, viewport.bottom, viewport.width, viewport.height)
     if box[2] <= 0 or box[3] <= 0:
         return

@@ -29,7 +29,7 @@ from cardan.visual.append import CASTS_SHADOW, IS_TRANSPARENT
 
 
 def names_of(prefix: str, *others: str) -> list[str]:
-    """List the names of a picture's arrays that begin with `prefix`, except `others`."""
+    """Return the names of a picture's arrays that begin with `prefix`, except `others`."""
     return [n for n, field in FRAME.by_name.items() if n.startswith(prefix) and field.shape and n not in others]
 
 
@@ -55,7 +55,7 @@ RENDERING_FLAGS = {name.removeprefix("mjRND_"): flag.value for name, flag in mjt
 
 
 def flag_of(scene: MjvScene, name: str) -> bool:
-    """Whether a rendering flag of a scene is set."""
+    """Return whether a rendering flag of a scene is set."""
     return bool(scene.flags[RENDERING_FLAGS[name]])
 
 
@@ -156,10 +156,11 @@ class Frame:
         camera: MjvGLCamera | None,
         out: np.ndarray | None = None,
     ) -> None:
-        """Draw the view of a camera: `colors` in mode `COLORS`; `depths` and `segments` in mode `DEPTHS`.
+        """Draw the view of a camera. The result is in `colors` in mode `COLORS`, else in `depths` and `segments`.
 
-        `nsample` is the number of samples per pixel, 1 or 4. Without a camera, the camera midway between the scene's
-        eyes is used. `out` is a contiguous array for the colours, (height, width, 3) uint8, the highest row first.
+        `nsample` is the number of samples per pixel, 1 or 4, for colours. Without a camera, the camera midway between
+        the scene's eyes is used. `out` is a contiguous array for the colours, (height, width, 3) uint8, the highest row
+        first.
         """
         if not self.whole:
             self._forget()
@@ -343,7 +344,7 @@ class Frame:
         """Return a list with the view in the scene's mirror, or an empty list if the scene has no mirror.
 
         The mirror is the upper side of the first box that reflects, or the first plane that reflects and is seen from
-        above. A scene has at most one mirror, as in the reference.
+        above. A scene has at most one mirror, as in MuJoCo.
         """
         self.set(nmirror=0)
         if not (flag_of(scene, "REFLECTION") and self.get("nreflect") and self.get("mode") == COLORS):

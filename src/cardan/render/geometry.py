@@ -43,7 +43,7 @@ def project(f: Frame, view: int, row: int, p: Vec3) -> float:
 
 @kernel
 def is_hidden(a: Assets, f: Frame, view: int, inst: int) -> bool:
-    """Whether the bounding sphere of an instance is completely beyond one side of the view."""
+    """Return whether the bounding sphere of an instance is completely beyond one side of the view."""
     scale = max(abs(f.inst_scale[inst, 0]), abs(f.inst_scale[inst, 1]), abs(f.inst_scale[inst, 2]))
     radius = a.shape_rbound[f.inst_shape[inst]] * scale + f.inst_scale[inst, 3]
     centre = (f.inst_pose[inst, 9], f.inst_pose[inst, 10], f.inst_pose[inst, 11])
@@ -68,7 +68,10 @@ def is_hidden(a: Assets, f: Frame, view: int, inst: int) -> bool:
 
 @kernel
 def find_pixel(f: Frame, view: int, v: int) -> None:
-    """Find on which sides vertex `v` is outside a view. Unless the vertex is too near, compute its pixel position."""
+    """Store the sides of a view beyond which vertex `v` is, and the vertex's position in pixels.
+
+    If the vertex is too near, the position is invalid.
+    """
     x, y, w, depth = f.vert_clip[v, 0], f.vert_clip[v, 1], f.vert_clip[v, 2], f.vert_clip[v, 3]
     near = f.view_near[view]
     beyond = (LEFT if x < 0.0 else 0) | (BELOW if y < 0.0 else 0) | (TOO_NEAR if depth < near else 0)
@@ -151,7 +154,10 @@ def edge_near(f: Frame, tri: int, k: int, x: int, y: int) -> tuple[float, float,
 
 @kernel
 def covers_sample(f: Frame, tri: int) -> bool:
-    """Whether a triangle may cover a sample; always True if it is wider than a block or higher than `FEW_ROWS`."""
+    """Return whether a triangle may cover a sample.
+
+    Always return True if the triangle is wider than a block or higher than `FEW_ROWS`.
+    """
     x, y, end = f.tri_box[tri, 0], f.tri_box[tri, 2], f.tri_box[tri, 3] + 1
     if f.tri_box[tri, 1] >= x + (LANES >> f.sample_shift) or end > y + FEW_ROWS:
         return True
@@ -173,7 +179,10 @@ def covers_sample(f: Frame, tri: int) -> bool:
 
 @kernel
 def set_up_triangle(f: Frame, view: int, inst: int, tri: int, v0: int, v1: int, v2: int, cull: bool) -> bool:
-    """Compute the data for filling a triangle; return False if the triangle is invisible. `cull` hides back faces."""
+    """Compute the data for filling a triangle; return False if the triangle is invisible.
+
+    `cull` hides back faces or, in the view of a light, front faces.
+    """
     if f.vert_beyond[v0] & f.vert_beyond[v1] & f.vert_beyond[v2]:  # all vertices are beyond the same side
         return False
     set_edge(f, tri, 0, v1, v2)
@@ -268,7 +277,7 @@ def add_line(f: Frame, view: int, inst: int, tri: int, v0: int, v1: int, corner:
 
 @kernel
 def faces_camera(a: Assets, f: Frame, view: int, inst: int, vertex: int) -> bool:
-    """Whether the camera of a view is on the outer side of the surface at a vertex."""
+    """Return whether the camera of a view is on the outer side of the surface at a vertex."""
     p = place(a, f, inst, vertex)
     n = turn_normal(a, f, inst, vertex)
     x, y, z = f.view_eye[view, 0] - p[0], f.view_eye[view, 1] - p[1], f.view_eye[view, 2] - p[2]
@@ -342,7 +351,7 @@ def set_up_instance(a: Assets, f: Frame, view: int, share: int, inst: int) -> No
 
 @kernel
 def casts_shadow(f: Frame, inst: int) -> bool:
-    """Whether an instance is drawn into shadow maps: it is a surface, and its geom casts shadows."""
+    """Return whether an instance is drawn into shadow maps: it is a surface, and its geom casts shadows."""
     return f.inst_line[inst] <= 0.0 and f.scene_i[f.inst_geom[inst], IS_TRANSPARENT] & CASTS_SHADOW != 0
 
 

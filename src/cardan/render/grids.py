@@ -34,7 +34,10 @@ def first_node(f: Frame, view: int, inst: int, worker: int) -> int:
 
 @kernel
 def need_node(f: Frame, view: int, inst: int, worker: int, first: int, number: int, count: int) -> int:
-    """Add node `number` (counted row by row) of a plane to `count` nodes to be lit together; return the new count."""
+    """Add node `number` (counted row by row) of a plane to `count` nodes to be lit together; return the new count.
+
+    If the table of nodes is full, first light its nodes.
+    """
     f.node_epoch[first + number] = f.epoch
     if count == MOST_LIT:
         light_vertices(f, view, f.inst_geom[inst], worker, count)

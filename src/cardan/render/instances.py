@@ -43,7 +43,7 @@ def take_material(a: Assets, f: Frame, geom: int) -> None:
         height += (f.eye[k] - f.scene_f[geom, word.POS + k]) * f.scene_f[geom, word.MAT + 3 * k + 2]
     if kind == codes.GEOM_PLANE and height < 0.0:
         opacity = 1.0 - (1.0 - BACK_OPACITY * opacity) ** 2
-    if kind in (codes.GEOM_SKIN, codes.GEOM_MESH):  # their fronts are drawn twice, as in the reference
+    if kind in (codes.GEOM_SKIN, codes.GEOM_MESH):  # their fronts are drawn twice, as in MuJoCo
         opacity = 1.0 - (1.0 - opacity) ** 2
     blend = 1 if opacity < 1.0 else 0
     f.geom_opacity[geom] = opacity
@@ -88,7 +88,7 @@ def take_place(a: Assets, f: Frame, geom: int) -> None:
 def take_geoms(a: Assets, f: Frame, i: int, j: int) -> int:
     """Copy the geoms of a scene to picture `f`, transparent ones last; return the number of transparent geoms.
 
-    `a` has the shapes of the geoms; `i` and `j` are unused.
+    `a` contains the shapes of the geoms; `i` and `j` are unused.
     """
     f.nreflect = 0
     f.nsoft = 0
@@ -172,7 +172,10 @@ def detail(a: Assets, f: Frame, geom: int, radius: float) -> int:
 
 @kernel
 def add_instance(a: Assets, f: Frame, geom: int, shape: int, sx: float, sy: float, sz: float, shift: float) -> int:
-    """Append an instance of a shape in the frame of a geom; return its number."""
+    """Append an instance of a shape in the frame of a geom; return its number.
+
+    `sx`, `sy` and `sz` are the scales along the axes, and `shift` is the shift of the ends along z, m (see `shapes`).
+    """
     inst = f.ninst
     f.inst_geom[inst] = geom
     f.inst_shape[inst] = shape

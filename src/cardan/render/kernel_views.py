@@ -1,7 +1,7 @@
 """Types of the arguments `a` and `f` of the renderer's kernels, for type checkers and editors.
 
-At run time they are views of memory. Their fields are declared in `kernel_views.pyi`, which `cardan.render.fields`
-writes from the tables in `fields`.
+At run time, `a` and `f` are views of memory. Their fields are declared in `kernel_views.pyi`, which
+`cardan.render.fields` writes from the tables in `fields`.
 """
 
 

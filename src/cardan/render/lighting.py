@@ -70,7 +70,10 @@ def unit(x: float, y: float, z: float) -> tuple[float, float, float, float]:
 
 @kernel
 def face_light(f: Frame, light: int, at: int) -> None:
-    """Compute, for each vertex, the unit vector to a light, the attenuation, and the cosine to the light's axis."""
+    """Compute, for each vertex, the unit vector to a light, the attenuation, and the cosine to the light's axis.
+
+    If the light is directional, the attenuation is 1, and the cosine is not computed.
+    """
     ax, ay, az = f.light_dir[light, 0], f.light_dir[light, 1], f.light_dir[light, 2]
     if f.light_directional[light]:
         for i in range(at, at + MOST_LIT):
@@ -243,10 +246,11 @@ def take_lights(a: Assets, f: Frame, i: int, j: int) -> int:
 def shadow_view(
     scene: MjvScene, light: int, clip: float, scale: float, near: float, far: float, size: int
 ) -> View | None:
-    """Make a light's view for its shadow map; return None if the light casts no shadows, or its cone is too wide.
+    """Make a light's view for its shadow map; return None if the light needs no map.
 
-    `clip` is half the width of the view of directional lights, m; `scale` is the fraction of the cone that the views of
-    other lights show. `near` and `far` are the distances of the clipping planes, m; the map has `size` x `size` pixels.
+    A light needs no map if it casts no shadows, has no direction, or has a cone that is empty or too wide. `clip` is
+    half the width of the view of directional lights, m; `scale` is the fraction of the cone that the views of other
+    lights show. `near` and `far` are the distances of the clipping planes, m; the map has `size` x `size` pixels.
     """
     values = scene.light_values[light]
     if not values["castshadow"] or values["headlight"]:

@@ -156,7 +156,7 @@ def mjr_resizeOffscreen(width: int, height: int, con: MjrContext) -> None:
 
 @_typed
 def mjr_addAux(index: int, width: int, height: int, samples: int, con: MjrContext) -> None:
-    """Make auxiliary buffer `index`, in pixels; a previous buffer with this index is replaced."""
+    """Make auxiliary buffer `index` of `width` x `height` pixels. It replaces any previous buffer with this index."""
     if not 0 <= index < NAUX:
         raise FatalError("Invalid aux buffer index")
     if width <= 0 or height <= 0:

@@ -49,7 +49,7 @@ def farthest(f: Frame, view: int) -> float:
 
 @kernel
 def sky_hides(f: Frame, view: int) -> bool:
-    """Whether a view shows a sky, which hides all geoms beyond it."""
+    """Return whether a view shows a sky, which hides all geoms beyond it."""
     return f.sky >= 0 and f.mode == COLORS and f.view_perspective[view] != 0
 
 
@@ -57,8 +57,8 @@ def sky_hides(f: Frame, view: int) -> bool:
 def ray_squares(f: Frame, view: int, x: float, y: float) -> tuple[float, float, float]:
     """Return the coefficients of the squared length of rays for a depth of 1 m: a quadratic polynomial along a row.
 
-    The row begins at (`x`, `y`), pixels. The coefficients are those of 1, of the distance from there in pixels, and of
-    its square.
+    The row begins at (`x`, `y`), pixels. The coefficients are those of 1, s and s^2, where s is the distance in pixels
+    from the beginning of the row.
     """
     square, double, step = 0.0, 0.0, 0.0
     first = ray_of(f, view, x, y)
@@ -86,7 +86,10 @@ def nearest_sky(f: Frame, view: int, left: int, bottom: int) -> float:
 
 @kernel
 def fills_tile(f: Frame, view: int, tri: int, left: int, bottom: int) -> bool:
-    """Whether a triangle covers a tile and is visible everywhere in it: neither too near nor behind the background."""
+    """Return whether a triangle covers a tile and is visible everywhere in it.
+
+    A triangle is visible where it is neither too near nor behind the background.
+    """
     if part_of_tile(f, tri, left, bottom) != ALL:
         return False
     a, b = f.tri_near[tri, 0], f.tri_near[tri, 1]
@@ -252,7 +255,7 @@ def color_from(
 
 @kernel
 def starts_at(f: Frame, samples: int, key: int, x: int, s: int, tri: int) -> bool:
-    """Whether sample `s` of pixel `x` is the first to show `tri`, and the pixel to the left does not show `tri`."""
+    """Return whether sample `s` of pixel `x` is the first to show `tri`, and the pixel to the left does not show it."""
     for before in range(s):
         if f.tile_tri[samples + 4 * x + before] == tri:
             return False
@@ -354,7 +357,7 @@ def blend_triangle(a: Assets, f: Frame, view: int, tri: int, worker: int, left: 
 
 @kernel
 def shows_mirror(f: Frame, worker: int, only: int, geom: int) -> bool:
-    """Whether mirror `geom` is visible in the worker's tile; `only` is the result of `only_triangle` for the tile."""
+    """Return whether mirror `geom` is visible in the worker's tile. `only` is the tile's result of `only_triangle`."""
     if only != MIXED:
         return only != NOTHING and f.inst_geom[f.tri_inst[only]] == geom
     first = samples_of(f, 0, worker)

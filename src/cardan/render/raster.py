@@ -60,15 +60,18 @@ def limit_at(f: Frame, view: int, x: int, y: int) -> float:
 
 @kernel
 def owned_from(a: float, b: float) -> float:
-    """Return the least value of an edge function for samples inside. Samples on left and lower edges are inside."""
+    """Return the least value of an edge function for samples inside the triangle.
+
+    Samples on left and lower edges are inside.
+    """
     return ZERO if a > 0.0 or (a == 0.0 and b > 0.0) else LEAST
 
 
 @kernel
 def part_of_tile(f: Frame, tri: int, left: int, bottom: int) -> int:
-    """Return which part of a tile triangle `tri` covers: `NONE`, `ALL`, or `SOME`. In uncertain cases, return `SOME`.
+    """Return how much of a tile is covered by triangle `tri`: `NONE`, `ALL`, or `SOME`.
 
-    The tile's lower left pixel is (`left`, `bottom`).
+    In uncertain cases, return `SOME`. The tile's lower left pixel is (`left`, `bottom`).
     """
     if f.tri_box[tri, 0] >= left and f.tri_box[tri, 1] < left + TILE_WIDTH - 1:
         return SOME  # most triangles are smaller than a tile
@@ -164,7 +167,8 @@ def cover_row(f: Frame, view: int, tri: int, worker: int, base: int, left: int, 
     The row `y` of view `view` begins at pixel `left`, and `base` is its first sample. The triangle is `tri`.
 
     Returns:
-        The first covered pixel, counted from `left`, and the pixel after the last one.
+        The first covered pixel, counted from `left`, and the pixel after the last one. If no pixel is covered, the
+        first number is the larger one.
     """
     shift, nsample = f.sample_shift, f.nsample
     x0, x1 = max(f.tri_box[tri, 0] - left, 0), min(f.tri_box[tri, 1] - left, TILE_WIDTH - 1)

@@ -1,4 +1,4 @@
-"""Renderer: draws pictures of a model's states, with the interface of MuJoCo's `Renderer`."""
+"""Renderer: draws images of a model's states, with the interface of MuJoCo's `Renderer`."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ clause:
 
 
 class Renderer:
-    """Renderer of the states of a model, as colours, depths, or segments.
+    """Renderer that draws the states of a model as colour, depth or segmentation images.
 
-    The processor draws all pictures: no OpenGL, window or graphics card is needed. Any number of renderers may work at
+    All images are drawn by the CPU: no OpenGL, window or graphics card is needed. Any number of renderers may work at
     the same time, each in a thread of its own.
 
     Args:
         model: the model.
-        height, width: size of the pictures, pixels; at most `model.vis.global_.offheight` and `offwidth`.
+        height, width: size of the images, pixels; at most `model.vis.global_.offheight` and `offwidth`.
         max_geom: largest number of geoms in the scene.
-        threads: number of threads that draw a picture; None: the number of processors, at most 4.
+        threads: number of threads that draw an image; None: the number of processors, at most 4.
 
     Raises:
         ValueError: the size is too large, or not positive.
@@ -84,16 +84,16 @@ class Renderer:
 
     @property
     def height(self) -> int:
-        """Height of the pictures, pixels."""
+        """Height of the images in pixels."""
         return self._height
 
     @property
     def width(self) -> int:
-        """Width of the pictures, pixels."""
+        """Width of the images in pixels."""
         return self._width
 
     def enable_depth_rendering(self) -> None:
-        """Make `render` return depths."""
+        """Make `render` return depths, and no longer segmentation images."""
         self._segmentation_rendering = False
         self._depth_rendering = True
 
@@ -102,7 +102,7 @@ class Renderer:
         self._depth_rendering = False
 
     def enable_segmentation_rendering(self) -> None:
-        """Make `render` return segments."""
+        """Make `render` return segmentation images, and no longer depths."""
         self._segmentation_rendering = True
         self._depth_rendering = False
 
@@ -114,12 +114,13 @@ class Renderer:
         """Draw the scene.
 
         Args:
-            out: array for the picture, (height, width, 3), or for depths (height, width).
+            out: array for the image, (height, width, 3), or for depths (height, width). Segmentation doesn't write to
+            it.
 
         Returns:
             `out` or a new array, the highest row first: colours (height, width, 3) uint8; depths along the camera's
-            axis (height, width) float32, m; or segments (height, width, 2) int32: id and type (mjtObj) of the object,
-            -1 if the pixel is empty.
+            axis (height, width) float32, m; or segmentation (height, width, 2) int32: id and type (mjtObj) of the
+            object, -1 if the pixel is empty.
 
         Raises:
             RuntimeError: the renderer was closed.
@@ -142,7 +143,7 @@ class Renderer:
         return out
 
     def _draw(self, frame: Frame, out: np.ndarray | None) -> np.ndarray:
-        """Draw a picture of the chosen kind; return `out` if it is suitable for colours, else a new array."""
+        """Draw an image of the chosen kind. Return `out` if it is suitable for colours, else a new array."""
         scene = self._scene
         flags = scene.flags
         numbered = self._segmentation_rendering or bool(flags[SEGMENT])
@@ -172,7 +173,7 @@ class Renderer:
 
         Args:
             data: the state, after `mj_forward`.
-            camera: name or id of a camera of the model, -1 for the free camera, or a camera of a viewer.
+            camera: name or id of a camera of the model, -1 for the free camera, or an `MjvCamera`.
             scene_option: visualization options; None: the defaults.
 
         Raises:
@@ -195,19 +196,19 @@ class Renderer:
         *,
         out: np.ndarray | None = None,
     ) -> np.ndarray:
-        """Draw many states, each from all cameras, in one call. The pictures are those that `render` would return.
+        """Draw many states, each from all cameras, in one call. The images are those that `render` would return.
 
         Args:
             data: the states, one for each world, after `mj_forward`; or a `cardan.Batch`, whose worlds are drawn in the
-                state after its last call. Each world is drawn with the values of its own model (`Batch.expand`:
-                colours, sizes, cameras, lights), except meshes, height fields and textures.
+            state after its last call. Each world is drawn with the values of its own model (`Batch.expand`: colours,
+            sizes, cameras, lights), except meshes, height fields and textures.
             cameras: names or ids of cameras, as for `update_scene`.
             scene_option: visualization options; None: the defaults.
-            out: array for the pictures.
+            out: array for the images.
 
         Returns:
             `out` or a new array, (worlds, cameras, height, width, channels): colours have 3 channels, uint8; depths 1,
-            float32; segments 2, int32.
+            float32; segmentation images 2, int32.
 
         Raises:
             RuntimeError: the renderer was closed.
@@ -304,7 +305,7 @@ class Renderer:
         return file.getvalue()
 
     def close(self) -> None:
-        """Free the renderer's data; the renderer can't draw any more."""
+        """Free the renderer's data. Afterwards, the renderer can't draw."""
         if self._frame is not None:
             self._frame.crew.close()
             self._frame = None

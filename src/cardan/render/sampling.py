@@ -177,7 +177,10 @@ def cube_side(x: float, y: float, z: float) -> int:
 
 @kernel
 def side_axes(side: int) -> tuple[float, float, float, float, float, float, float, float, float]:
-    """Return three vectors: their dot products with a direction are two coordinates on a cube's side, and a divisor."""
+    """Return three vectors for a cube's side.
+
+    A direction's dot products with them are two coordinates on the side, and the divisor of both coordinates.
+    """
     if side < 2:
         sign = ONE if side == 0 else -ONE
         return (ZERO, ZERO, -sign, ZERO, -ONE, ZERO, sign, ZERO, ZERO)

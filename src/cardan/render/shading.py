@@ -145,13 +145,13 @@ def cube_size_run(f: Frame, tri: int, weights: Weights, width: float, height: fl
 
 @kernel
 def is_plane(f: Frame, inst: int) -> bool:
-    """Whether an instance is a plane whose colours come from a grid; False if only its edges are drawn."""
+    """Return whether an instance is a plane whose colours come from a grid; False if only its edges are drawn."""
     return f.inst_gridadr[inst] >= 0 and f.inst_line[inst] <= 0.0
 
 
 @kernel
 def is_textured(f: Frame, geom: int) -> bool:
-    """Whether a geom has a texture that is drawn."""
+    """Return whether a geom has a texture that is drawn."""
     return f.textured != 0 and f.geom_texid[geom] >= 0
 
 
@@ -186,7 +186,7 @@ def apply_texture(a: Assets, f: Frame, geom: int, plane: bool, run: int, count: 
 
 @kernel
 def reflects(a: Assets, f: Frame, tri: int) -> bool:
-    """Whether triangle `tri` of the camera's view of picture `f` is part of a mirror.
+    """Return whether triangle `tri` of the camera's view of picture `f` is part of a mirror.
 
     Only the upper side of a box reflects.
     """
@@ -199,7 +199,10 @@ def reflects(a: Assets, f: Frame, tri: int) -> bool:
 
 @kernel
 def depth_run(f: Frame, view: int, tri: int, y: int, x0: int, run: int, count: int) -> None:
-    """Compute the depths of a run of pixels, m. Depths are at most the depth of the far plane."""
+    """Compute the depths of a run of pixels, m.
+
+    In a perspective view, depths are at most the depth of the far plane.
+    """
     slope = f.tri_near[tri, 0]
     start, step = single(slope * (x0 + 0.5) + f.tri_near[tri, 1] * (y + 0.5) + f.tri_near[tri, 2]), single(slope)
     far = single(f.view_far[view])

@@ -125,7 +125,10 @@ def cast_small(f: Frame, tri: int, base: int, y0: int, y1: int) -> None:
 
 @kernel
 def row_span(f: Frame, tri: int, y: int) -> tuple[int, int]:
-    """Return the first and last pixel of a map's row that a triangle may cover, extended by one pixel on each side."""
+    """Return the first and last pixel of a map's row that a triangle may cover, extended by one pixel on each side.
+
+    If the triangle covers no pixel of the row, return (0, -1).
+    """
     first, py = f.tri_box[tri, 0], y + 0.5
     last = f.tri_box[tri, 1] - first
     low, high = 0.0, float(last)
@@ -200,7 +203,7 @@ def row_line(f: Frame, entry: int, row: int, px: float, py: float) -> tuple[floa
 
 @kernel
 def find_texels(f: Frame, view: int, layer: int, y: int, left: int, run: int, count: int) -> None:
-    """Find each pixel's texel in a light's map, or -1, and the inverse depth above which the map shadows the pixel."""
+    """Store each pixel's texel in a light's map, or -1, and the inverse depth above which the map shadows the pixel."""
     lit = first_shadow(f) + layer
     px, py = left + 0.5, y + 0.5
     entry = view * f.nlayer + layer

@@ -50,10 +50,10 @@ def haze_line(f: Frame, view: int, y: int, left: int) -> HazeLine:
 
 @kernel
 def is_hazy(f: Frame, line: HazeLine) -> bool:
-    """Whether a tile's row may contain haze: False if both ends are above the horizon, or both nearer than the haze.
+    """Return whether a tile's row may contain haze.
 
-    The ends suffice, because the descent towards the plane is linear along the row, and the distance along the plane is
-    convex.
+    The row has no haze if both ends are above the horizon, or both nearer than the haze. The ends suffice, because the
+    descent towards the plane is linear along the row, and the distance along the plane is convex.
     """
     radius, drop, fall, a, b, c = line
     reach = (1.0 - f.haze) * radius * NEAR_ENOUGH

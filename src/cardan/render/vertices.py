@@ -14,14 +14,21 @@ from cardan.render.lighting import LIT_NUMBERS, MOST_LIT, light_vertices
 
 @kernel
 def texture_unit(f: Frame, geom: int, axis: int) -> float:
-    """Return the length of a texture unit along an axis of a geom: the geom's size, or 1 m for uniform textures."""
+    """Return the length of a texture unit along an axis of a geom: the geom's size along the axis.
+
+    Return 1 m if the texture is uniform, or the geom is infinite along the axis.
+    """
     size = f.geom_size[geom, axis]
     return 1.0 if f.geom_texuniform[geom] or size <= 0.0 else size
 
 
 @kernel
 def vertex_texcoord(a: Assets, f: Frame, inst: int, vertex: int, v: int) -> None:
-    """Set a vertex's texture coordinates: the mesh's if there are any and the texture is flat; else computed ones."""
+    """Set a vertex's texture coordinates, if its geom has a texture.
+
+    If the texture is flat and the mesh has texture coordinates, use the mesh's. Otherwise, compute them from the
+    position.
+    """
     geom = f.inst_geom[inst]
     if f.geom_texid[geom] < 0:
         return

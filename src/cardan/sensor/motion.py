@@ -93,7 +93,10 @@ def frameangacc(m: Model, d: Data, i: int) -> None:
 
 @kernel
 def _span_round(a: float, b: float, c: float) -> Vec2:
-    """Interval of t in which a t^2 + 2 b t + c <= 0, with a >= 0. If it is empty, its start is greater than its end."""
+    """Interval of t in which a t^2 + 2 b t + c <= 0, with a >= 0.
+
+    If the interval is empty, its start is greater than its end.
+    """
     if a < MINVAL:
         return (-inf, inf) if c <= 0.0 else (1.0, 0.0)
     det = b * b - a * c
@@ -133,13 +136,13 @@ def _span_cylinder(p: Vec3, v: Vec3, radius: float, half: float) -> Vec2:
 
 @kernel
 def _ahead(span: Vec2) -> bool:
-    """Whether an interval (start, end) is not empty and reaches t >= 0."""
+    """Return whether an interval (start, end) is not empty and reaches t >= 0."""
     return span[0] <= span[1] and span[1] >= 0.0
 
 
 @kernel
 def ray_meets_volume(kind: int, size: Vec3, p: Vec3, v: Vec3) -> bool:
-    """Whether the ray p + v t, t >= 0, hits a primitive solid. The ray is given in the frame of the solid."""
+    """Return whether the ray p + v t, t >= 0, hits a primitive solid. The ray is given in the frame of the solid."""
     if kind == GEOM_SPHERE:
         return _ahead(_span_ball(p, v, 0.0, size[0]))
     if kind == GEOM_ELLIPSOID:
@@ -159,7 +162,7 @@ def ray_meets_volume(kind: int, size: Vec3, p: Vec3, v: Vec3) -> bool:
 
 @kernel
 def _presses_on(m: Model, d: Data, con: int, site: int, away: float) -> bool:
-    """Whether the ray from a contact along its normal, away from the site's body, hits the site's volume."""
+    """Return whether the ray from a contact along its normal, away from the site's body, hits the site's volume."""
     normal = (d.contact.frame[con, 0], d.contact.frame[con, 1], d.contact.frame[con, 2])
     rotation = get9(d.site_xmat, site)
     p = mul_mat_t_vec3(rotation, sub3(get3(d.contact.pos, con), get3(d.site_xpos, site)))
@@ -237,7 +240,10 @@ def tendonlimitvel(m: Model, d: Data, i: int) -> None:
 
 @kernel
 def framelinvel(m: Model, d: Data, i: int) -> None:
-    """Linear velocity of an object, m/s. If there is a reference object, relative to and in its rotating frame."""
+    """Linear velocity of an object in the world frame, m/s.
+
+    If there is a reference object, the velocity is relative to its rotating frame and expressed in this frame.
+    """
     kind = m.sensor_objtype[i]
     k = m.sensor_objid[i]
     v = linear(object_velocity(m, d, kind, k, False))
@@ -252,7 +258,10 @@ def framelinvel(m: Model, d: Data, i: int) -> None:
 
 @kernel
 def frameangvel(m: Model, d: Data, i: int) -> None:
-    """Angular velocity of an object, rad/s. If there is a reference object, relative to it and in its frame."""
+    """Angular velocity of an object in the world frame, rad/s.
+
+    If there is a reference object, the velocity is relative to this object and expressed in its frame.
+    """
     w = angular(object_velocity(m, d, m.sensor_objtype[i], m.sensor_objid[i], False))
     ref = m.sensor_refid[i]
     if ref >= 0:

@@ -139,7 +139,7 @@ def _uses(m: MjModel, need: str, when: int) -> bool:
 
 
 def needs_rne_post(m: MjModel) -> bool:
-    """Whether a sensor of the model may need `rne_post_constraint` (body accelerations and forces).
+    """Return whether a sensor of the model may need `rne_post_constraint` (body accelerations and forces).
 
     User and plugin sensors of the acceleration stage may read any result, so they count.
     """
@@ -147,5 +147,8 @@ def needs_rne_post(m: MjModel) -> bool:
 
 
 def needs_subtree_vel(m: MjModel) -> bool:
-    """Whether a sensor of the model may need subtree momenta. If so, `subtree_vel` runs before velocity sensors."""
+    """Return whether a sensor of the model may need subtree momenta.
+
+    If so, `subtree_vel` runs before velocity sensors.
+    """
     return _uses(m, SUBTREE_VEL, _VEL)
