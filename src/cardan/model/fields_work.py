@@ -283,7 +283,7 @@ WORK: tuple[Field, ...] = (
         "work.sdf_point",
         "f8",
         (2, 3),
-        "signed distances: points at which they are evaluated, in the frames of the shapes",
+        "signed distances: points of evaluation, in the frames of the shapes",
     ),
     Field("work.sdf_value", "f8", (2,), "signed distances: the distances at these points"),
     Field("work.sdf_gradient", "f8", (2, 3), "signed distances: the gradients at these points"),

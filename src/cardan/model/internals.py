@@ -114,7 +114,7 @@ def functions(m: MjModel) -> dict[str, Any]:
 
 
 def later_functions(m: MjModel) -> LaterCode:
-    """Return an object that keeps loaded all functions that are written to the model's tables after this call."""
+    """Return an object that prevents the unloading of functions written to the model's tables after this call."""
     return m._later_code
 
 

@@ -168,9 +168,9 @@ def _derivative_pattern(m: Model, t: Any) -> None:
 
 @kernel
 def _body_pattern(m: Model, t: Any) -> bool:
-    """Store the dofs of the ancestors of each body, of the body and of its descendants.
+    """Store, for each body, the dofs of the body, of its ancestors and of its descendants.
 
-    Return whether their number is `nB`.
+    Return whether the number of stored dofs is `nB`.
     """
     at = 0
     for body in range(m.nbody):

@@ -15,7 +15,10 @@ from cardan.visual import MjvScene
 
 
 def shortened(image: np.ndarray, axis: int) -> np.ndarray:
-    """Halve an image along an axis (size rounded down) by linear interpolation at the centres of the new pixels."""
+    """Halve an image along an axis (size rounded down) by linear interpolation at the centres of the new pixels.
+
+    If the image has only one pixel along the axis, return it unchanged.
+    """
     length = image.shape[axis]
     if length == 1:
         return image

@@ -107,7 +107,7 @@ def make_view(
     The axes (3, 3) are right, up and forward as rows. The edges of the window are left, right, lower and upper, m; in a
     perspective projection they are at a distance of 1 m. `size` is the size of the picture, pixels; `near` and `far`
     are the distances of the clipping planes, m. Set `shadow` for the view of a light. The few numbers are computed one
-    by one, because calls of NumPy take longer.
+    by one, because NumPy calls take longer.
     """
     left, right, bottom, top = window
     width, height = size
