@@ -1,9 +1,9 @@
-"""Collision detection with flexes: selection of pairs, and storage of the contacts found.
+"""Collision detection with flexes: selection of the pairs of geoms, flexes and elements to check.
 
 The stage checks pairs in this order: each body with the bodies after it and then with all flexes; pairs of different
 flexes; each flex with itself. Bodies and flexes are in the order of their ids. A plane collides with the vertices of a
 flex; any other geom collides with its elements. Two flexes collide by their elements. Two elements with vertices on the
-same body do not collide.
+same body do not collide. An element with a vertex on the body of a geom does not collide with this geom.
 
 Spec: modelling, deformable objects; XML reference, flex/contact.
 """
@@ -27,21 +27,23 @@ from cardan.soft.near import append_contacts, element_element, geom_element
 
 @kernel
 def geom_meets_flex(m: Model, geom: int, flex: int) -> bool:
-    """Whether the contact bits (contype, conaffinity) of a geom and a flex let the two collide."""
+    """Return whether the contact bits (contype, conaffinity) of a geom and a flex let the two collide."""
     contype, conaffinity = m.geom_contype[geom], m.geom_conaffinity[geom]
     return bits_match(contype, conaffinity, m.flex_contype[flex], m.flex_conaffinity[flex])
 
 
 @kernel
 def flexes_meet(m: Model, flex1: int, flex2: int) -> bool:
-    """Whether the contact bits (contype, conaffinity) of two flexes let the two collide."""
+    """Return whether the contact bits (contype, conaffinity) of two flexes let the two collide."""
     contype, conaffinity = m.flex_contype[flex1], m.flex_conaffinity[flex1]
     return bits_match(contype, conaffinity, m.flex_contype[flex2], m.flex_conaffinity[flex2])
 
 
 @kernel
 def plane_vertex(m: Model, d: Data, plane: int, flex: int, vertex: int, normal: Vec3) -> int:
-    """Find the contact of geom `plane` (unit normal `normal`) and a vertex of a flex; return the number of contacts."""
+    """Write the contact, if any, of geom `plane` (unit normal `normal`) and a vertex of a flex; return 1, or 0 for
+    none.
+    """
     radius = m.flex_radius[flex]
     point = get3(d.flexvert_xpos, m.flex_vertadr[flex] + vertex)
     dist = plane_height(d, plane, point) - radius
@@ -122,7 +124,7 @@ def collide_with_bodies(m: Model, d: Data, ncandidate: int) -> int:
 @stage
 @exact
 def soft_collision(m: Model, d: Data) -> int:
-    """Find all contacts of geoms and flexes (``mj_collision``).
+    """Find all contacts of geoms and flexes (``mj_collision``); return a status.
 
     Reads geom_xpos, geom_xmat, flexvert_xpos, flexelem_aabb, bvh_aabb_dyn. Writes ncon, contact, and the elements of
     bvh_active (nbvh,) that belong to the nodes of flexes.

@@ -26,13 +26,13 @@ SLIDES = 2  # value of edge_threes
 
 
 def has_edges(m: Any) -> bool:
-    """Whether the model has flex edges whose length can change."""
+    """Return whether the model has flex edges whose length can change."""
     return m.nflexedge > 0 and bool((m.flex_rigid == 0).any())
 
 
 @kernel
 def edges_used(m: Model, flex: int) -> bool:
-    """Whether the edges of a flex need a Jacobian."""
+    """Return whether the edges of a flex need a Jacobian."""
     if m.flex_rigid[flex] != 0:
         return False
     return m.flex_edgestiffness[flex] != 0.0 or m.flex_edgedamping[flex] != 0.0 or m.flex_edgeequality[flex] != 0
@@ -40,7 +40,7 @@ def edges_used(m: Model, flex: int) -> bool:
 
 @kernel
 def edge_vertex(m: Model, flex: int, edge: int, k: int) -> int:
-    """Vertex 0 or 1 of an edge of a flex, numbered over all flexes."""
+    """Vertex `k` (0 or 1) of an edge of a flex, numbered over all flexes."""
     return m.flex_vertadr[flex] + m.flex_edge[edge, k]
 
 
@@ -53,7 +53,9 @@ def edge_vector(m: Model, d: Data, flex: int, edge: int) -> Vec3:
 
 @kernel
 def vertex_torque(m: Model, d: Data, flex: int, edge: int, k: int, axis: Vec3) -> Vec3:
-    """Torque of a unit force along `axis` at vertex `k` (0, 1) of an edge, about its tree's centre of mass."""
+    """Torque of a unit force along `axis` at vertex `k` (0, 1) of an edge, about the centre of mass of the vertex's
+    tree.
+    """
     vertex = edge_vertex(m, flex, edge, k)
     return cross(arm_of(m, d, get3(d.flexvert_xpos, vertex), m.flex_vertbodyid[vertex]), axis)
 
@@ -87,7 +89,7 @@ def edge_moment(m: Model, d: Data, line: int, column: int, dof: int, k: int) -> 
 
 @kernel
 def in_threes(m: Model, edge: int, column: int) -> bool:
-    """Whether an edge's row consists of blocks of three dofs (``aux.edge_threes``) and fits on one line."""
+    """Return whether an edge's row consists of blocks of three dofs (``aux.edge_threes``) and fits on one line."""
     if m.aux.edge_threes[edge] == 0:
         return False
     return not is_sparse(m) or column + m.aux.edge_rowadr[edge + 1] - m.aux.edge_rowadr[edge] <= m.nv
@@ -95,7 +97,9 @@ def in_threes(m: Model, edge: int, column: int) -> bool:
 
 @kernel
 def put_moment(m: Model, d: Data, edge: int, line: int, column: int, dof: int, moment: float) -> None:
-    """Write an entry of the Jacobian: to the compressed row at `line`, `column`, or to the dense row of the edge."""
+    """Write `moment`, the entry of the Jacobian for `dof`, at `line`, `column` (sparse storage) or in the dense row of
+    `edge`.
+    """
     if is_sparse(m):
         d.flexedge_J_colind[line, column] = dof
         d.flexedge_J[line, column] = moment
@@ -139,7 +143,7 @@ def put_edge_row(m: Model, d: Data, flex: int, edge: int, line: int, column: int
 @stage
 @exact
 def edges(m: Model, d: Data) -> int:
-    """Compute the lengths of all edges, and the Jacobians of the edges that need one.
+    """Compute the lengths of edges, and the Jacobians of the edges that need one. Rigid flexes are skipped.
 
     Reads flexvert_xpos, cdof, subtree_com; writes flexedge_length (nflexedge,) and flexedge_J. Dense storage is
     (nflexedge, nv). Sparse storage has rows packed one after the other, with flexedge_J_rownnz, flexedge_J_rowadr,
@@ -159,7 +163,9 @@ def edges(m: Model, d: Data) -> int:
 
 @stage
 def edge_velocity(m: Model, d: Data) -> int:
-    """Compute the rates of change of edge lengths: flexedge_velocity (nflexedge,) = flexedge_J qvel."""
+    """Compute flexedge_velocity (nflexedge,) = flexedge_J qvel, the rates of change of edge lengths, for edges with a
+    Jacobian.
+    """
     for flex in range(m.nflex):
         if edges_used(m, flex):
             line, column = first_place(m, d, m.flex_edgeadr[flex])
@@ -237,7 +243,7 @@ def edge_forces(m: Model, d: Data) -> int:
 
 @stage
 def edge_energy(m: Model, d: Data) -> int:
-    """Add the potential energy of edge springs to energy[0]. Reads flexedge_length."""
+    """Add the potential energy of the springs of non-rigid edges to energy[0]. Reads flexedge_length."""
     if not has_springs(m):
         return OK
     for flex in range(m.nflex):
@@ -262,7 +268,7 @@ def derivative_entry(m: Model, row: int, column: int) -> int:
 
 @kernel
 def add_edge_derivative(m: Model, d: Data, edge: int, line: int, column: int, slope: float) -> None:
-    """Add J' `slope` J of one edge to qDeriv. Only pairs of dofs that move a common body are stored there."""
+    """Add J' `slope` J of one edge to qDeriv, which has entries only for pairs of dofs that move a common body."""
     start, stop = m.aux.edge_rowadr[edge], m.aux.edge_rowadr[edge + 1]
     if in_threes(m, edge, column):
         for k in range(start, stop, 3):

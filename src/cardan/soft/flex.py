@@ -19,7 +19,7 @@ from cardan.model.kernel_views import AnyModel, Data, Model
 
 
 def has_flexes(m: AnyModel) -> bool:
-    """Whether the model has flexes."""
+    """Return whether the model has flexes."""
     return m.nflex > 0
 
 
@@ -90,7 +90,9 @@ def element_point(m: Model, d: Data, flex: int, element: int, k: int) -> Vec3:
 
 @kernel
 def load_element(m: Model, d: Data, shape: int, flex: int, element: int) -> None:
-    """Load an element as shape `shape` (0 or 1) of the pair. The shape's centre is the centre of the element's box."""
+    """Load an element into ``d.work`` as `shape` (0 or 1) of a pair. The shape's centre is the centre of the element's
+    box.
+    """
     count = m.flex_dim[flex] + 1
     for k in range(count):
         set3(d.work.element, 4 * shape + k, element_point(m, d, flex, element, k))
@@ -104,7 +106,7 @@ def load_element(m: Model, d: Data, shape: int, flex: int, element: int) -> None
 
 @kernel
 def place_element(d: Data, shape: int, place: Vec3, mat: Mat3) -> None:
-    """Transform the element loaded as shape `shape` from the world to the frame with the pose `place`, `mat`."""
+    """Transform the element loaded as shape `shape` from the world frame to the frame with the pose `place`, `mat`."""
     for k in range(4 * shape, 4 * shape + d.work.shape_nvert[shape]):
         set3(d.work.element, k, mul_mat_t_vec3(mat, sub3(get3(d.work.element, k), place)))
     set3(d.work.shape_pos, shape, mul_mat_t_vec3(mat, sub3(get3(d.work.shape_pos, shape), place)))
@@ -112,19 +114,19 @@ def place_element(d: Data, shape: int, place: Vec3, mat: Mat3) -> None:
 
 @kernel
 def segment_middle(m: Model, d: Data, flex: int, element: int) -> Vec3:
-    """Middle of an element of a flex of segments, world frame."""
+    """Midpoint of a segment (an element of a 1D flex), world frame."""
     return scale3(add3(element_point(m, d, flex, element, 0), element_point(m, d, flex, element, 1)), 0.5)
 
 
 @kernel
 def segment_half(m: Model, d: Data, flex: int, element: int) -> Vec3:
-    """Vector from the middle of an element of a flex of segments to its first vertex, world frame."""
+    """Vector from the midpoint of a segment (an element of a 1D flex) to its first vertex, world frame."""
     return scale3(sub3(element_point(m, d, flex, element, 0), element_point(m, d, flex, element, 1)), 0.5)
 
 
 @kernel
 def on_body(m: Model, flex: int, element: int, body: int) -> bool:
-    """Whether any vertex of an element is fixed to a body."""
+    """Return whether any vertex of an element is fixed to a body."""
     for k in range(m.flex_dim[flex] + 1):
         if m.flex_vertbodyid[element_vertex(m, flex, element, k)] == body:
             return True
@@ -133,7 +135,7 @@ def on_body(m: Model, flex: int, element: int, body: int) -> bool:
 
 @kernel
 def share_body(m: Model, flex1: int, element1: int, flex2: int, element2: int) -> bool:
-    """Whether `element1` of `flex1` and `element2` of `flex2` have vertices fixed to the same body."""
+    """Return whether `element1` of `flex1` and `element2` of `flex2` have vertices fixed to the same body."""
     for k in range(m.flex_dim[flex1] + 1):
         if on_body(m, flex2, element2, m.flex_vertbodyid[element_vertex(m, flex1, element1, k)]):
             return True
@@ -161,7 +163,8 @@ def geom_half(m: Model, d: Data, geom: int, margin: float) -> Vec3:
 
 @kernel
 def meets_row(boxes: ConstArray2, row: int, center: Vec3, half: Vec3) -> bool:
-    """Whether a box with centre `center` and half sizes `half` overlaps the box in row `row` of `boxes` (n, 6)."""
+    """Return whether a box with centre `center` and half sizes `half` overlaps the box in row `row` of `boxes` (n, 6).
+    """
     return (
         abs(center[0] - boxes[row, 0]) <= half[0] + boxes[row, 3]
         and abs(center[1] - boxes[row, 1]) <= half[1] + boxes[row, 4]
@@ -171,16 +174,16 @@ def meets_row(boxes: ConstArray2, row: int, center: Vec3, half: Vec3) -> bool:
 
 @kernel
 def is_active(m: Model, flex: int, element: int) -> bool:
-    """Whether an element is in a layer that collides: one of the first ``flex_activelayers`` layers."""
+    """Return whether an element is in a layer that collides: one of the first ``flex_activelayers`` layers."""
     return m.flex_elemlayer[m.flex_elemadr[flex] + element] < m.flex_activelayers[flex]
 
 
 @kernel
 def find_elements(m: Model, d: Data, flex: int, center: Vec3, half: Vec3) -> int:
-    """Find the active elements of a `flex` whose boxes overlap a given box; return their number.
+    """List the active elements of a `flex` whose boxes overlap a given box; return their number.
 
     The given box has the centre `center` and half sizes `half` (m, world frame). The elements are listed in ascending
-    order in ``d.work.found_element``.
+    order in ``d.work.found_element``. Overlapping nodes of the flex's bounding tree are marked in ``bvh_active``.
     """
     n = 0
     node = m.flex_bvhadr[flex] - m.nbvhstatic
@@ -220,7 +223,7 @@ def find_elements(m: Model, d: Data, flex: int, center: Vec3, half: Vec3) -> int
 
 @kernel
 def find_near_element(m: Model, d: Data, flex: int, element: int, other: int, margin: float) -> int:
-    """Find the active elements of flex `other` with boxes within `margin` of an element's box; see `find_elements`."""
+    """List the active elements of flex `other` with boxes within `margin` of an element's box; see `find_elements`."""
     row, box = m.flex_elemadr[flex] + element, d.flexelem_aabb
     half = (box[row, 3] + margin, box[row, 4] + margin, box[row, 5] + margin)
     return find_elements(m, d, other, (box[row, 0], box[row, 1], box[row, 2]), half)

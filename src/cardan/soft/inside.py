@@ -2,10 +2,13 @@
 
 *Internal* contacts prevent elements from being turned inside out. A vertex of a tetrahedron collides with the face
 opposite to it. A vertex of a segment or triangle collides with the adjacent elements that the compiler listed. All
-other self-contacts are contacts of elements whose vertices have no body in common. Two methods find these contacts. One
-is a sweep along the axis on which the flex is longest (sweep and prune, with bins across the axis). The other is a
-traversal of the bounding tree against itself. The order of the contacts, and of the two elements of each contact, is as
-in the reference.
+other self-contacts are contacts of elements whose vertices have no body in common. Three methods find these contacts:
+
+- a test of all pairs of elements;
+- a sweep along the axis on which the flex is longest (sweep and prune, with bins across the axis);
+- a traversal of the bounding tree against itself.
+
+The order of the contacts, and of the two elements of each contact, is as in the reference.
 
 Sources: D. Baraff, Dynamic Simulation of Non-Penetrating Rigid Bodies, PhD thesis, Cornell (1992), section 2.2 (sweep);
 S. Gottschalk, M. Lin, D. Manocha, OBBTree, SIGGRAPH 1996 (trees against each other).
@@ -49,7 +52,10 @@ OPPOSITE = (3, 1, 2, 0)
 def append_inside(
     m: Model, d: Data, found: int, flex: int, element1: int, vertex1: int, element2: int, vertex2: int
 ) -> int:
-    """Append `found` contacts between parts of a flex, with margin and gap 0; return a status. Unused ids are -1."""
+    """Append `found` contacts between parts of a flex; return a status. Ids that do not apply are -1.
+
+    Margin and gap of these contacts are 0, so contacts of parts that do not penetrate are excluded.
+    """
     first, side = d.ncon, flex_side(flex)
     status = append_contacts(m, d, found, side, element1, vertex1, side, element2, vertex2)
     for con in range(first, d.ncon):
@@ -63,7 +69,8 @@ def append_inside(
 
 @kernel
 def vertex_face(m: Model, d: Data, flex: int, element: int, face: int) -> int:
-    """Find the contact of a face (0 to 3) of a tetrahedron with the opposite vertex of this tetrahedron.
+    """Write the contact of a face (0 to 3) of a tetrahedron with the opposite vertex of this tetrahedron, if there is
+    one.
 
     Returns:
         The number of contacts (0 or 1).
@@ -83,7 +90,8 @@ def vertex_face(m: Model, d: Data, flex: int, element: int, face: int) -> int:
 
 @kernel
 def is_thick(a: Vec3, b: Vec3, c: Vec3, e: Vec3, reach: float) -> bool:
-    """Whether a quick test proves that each vertex of a tetrahedron is more than `reach` above its opposite face.
+    """Return True if a quick test proves that each vertex of a tetrahedron is more than `reach` above its opposite
+    face.
 
     The height of a vertex is six times the volume, divided by twice the area of the opposite face.
     """
@@ -101,7 +109,7 @@ def is_thick(a: Vec3, b: Vec3, c: Vec3, e: Vec3, reach: float) -> bool:
 
 @kernel
 def collide_tetrahedra(m: Model, d: Data, flex: int) -> int:
-    """Append the contacts of all vertices of tetrahedra with their opposite faces; return a status."""
+    """Append the frictionless contacts of all vertices of tetrahedra with their opposite faces; return a status."""
     reach = 2.0 * m.flex_radius[flex] + d.work.near_margin
     for element in range(m.flex_elemnum[flex]):
         a, b = element_point(m, d, flex, element, 0), element_point(m, d, flex, element, 1)
@@ -123,7 +131,7 @@ def collide_tetrahedra(m: Model, d: Data, flex: int) -> int:
 
 @kernel
 def vertex_element(m: Model, d: Data, flex: int, vertex: int, element: int) -> int:
-    """Find the contacts of a vertex with a segment or triangle `element` of the same `flex`; return their number."""
+    """Write the contacts of a vertex with a segment or triangle `element` of the same `flex`; return their number."""
     point = get3(d.flexvert_xpos, m.flex_vertadr[flex] + vertex)
     radius = m.flex_radius[flex]
     if m.flex_dim[flex] == 2:
@@ -181,14 +189,19 @@ def sweep_axis(m: Model, d: Data, flex: int) -> int:
 
 @kernel
 def begins_later(d: Data, i: int, key: float, element: int) -> bool:
-    """Whether the element at position `i` of the sweep begins after `key`, or at `key` and has an id > `element`."""
+    """Return whether the element at position `i` of the sweep begins after `key`, or at `key` and has an id >
+    `element`.
+    """
     other = d.work.element_key[i]
     return other > key or (other == key and d.work.element_order[i] > element)
 
 
 @kernel
 def sort_elements(m: Model, d: Data, flex: int, n: int, axis: int) -> None:
-    """Sort the listed elements by their lower ends along an axis (Shell sort)."""
+    """Sort the `n` elements in ``work.element_order`` by their lower ends along an axis, then by id (Shell sort).
+
+    The lower ends are stored in ``work.element_key``.
+    """
     for i in range(n):
         element = d.work.element_order[i]
         low = inf
@@ -243,7 +256,7 @@ def bin_at(place: float, low: float, width: float, number: int) -> int:
 
 @kernel
 def look_into_bin(d: Data, i: int, k: int, hits: int) -> int:
-    """Add to the hits the elements in bin `k` that overlap the element at position `i` of the sweep.
+    """Add the elements in bin `k` that overlap the element at position `i` of the sweep to the list of hits.
 
     ``d.work.element_active`` lists the positions of the `hits` found so far, in descending order. Elements that end
     before the element at position `i` begins are removed from the bin. Return the new number of hits.
@@ -325,7 +338,10 @@ def collide_sweep(m: Model, d: Data, flex: int) -> int:
 
 @kernel
 def spread_measure(d: Data, node: int) -> float:
-    """Size of a node. The larger of two nodes is opened first, which affects only the order of contacts."""
+    """Measure of a node, by which one of two nodes is opened first. It affects only the order of contacts.
+
+    As in the reference, the row of the box (centre, half sizes) is read as if it held the lower and upper corners.
+    """
     box = d.bvh_aabb_dyn
     x, y, z = box[node, 3] - box[node, 0], box[node, 4] - box[node, 1], box[node, 5] - box[node, 2]
     return x * y + y * z + z * x
@@ -333,7 +349,7 @@ def spread_measure(d: Data, node: int) -> float:
 
 @kernel
 def nodes_meet(d: Data, node1: int, node2: int) -> bool:
-    """Whether the boxes of two nodes of dynamic bounding trees overlap."""
+    """Return whether the boxes of two nodes of dynamic bounding trees overlap."""
     box = d.bvh_aabb_dyn
     center = (box[node1, 0], box[node1, 1], box[node1, 2])
     return meets_row(box, node2, center, (box[node1, 3], box[node1, 4], box[node1, 5]))
@@ -369,7 +385,10 @@ def open_nodes(m: Model, d: Data, first: int, stack: IntArray1, n: int, node1: i
 
 @kernel
 def collide_tree(m: Model, d: Data, flex: int) -> int:
-    """Append the contacts of pairs of elements by a traversal of the flex's tree against itself; return a status."""
+    """Append the contacts of pairs of elements by a traversal of the flex's tree against itself; return a status.
+
+    Nodes that are opened are marked in ``bvh_active``.
+    """
     stack = stack_int_array(STACK)
     first = m.flex_bvhadr[flex] - m.nbvhstatic
     n = push(stack, 0, first, first)
@@ -401,7 +420,9 @@ def collide_tree(m: Model, d: Data, flex: int) -> int:
 def collide_itself(m: Model, d: Data, flex: int) -> int:
     """Append all self-contacts of a flex, internal contacts first; return a status.
 
-    Elements touch only if they overlap: the margin of the flex is ignored.
+    A flex that is rigid, or whose contype and conaffinity have no common bit, has none. The margin of the flex is
+    ignored,
+    so parts must overlap to touch.
     """
     if m.flex_rigid[flex] != 0 or not m.flex_contype[flex] & m.flex_conaffinity[flex]:
         return OK

@@ -53,7 +53,8 @@ def closest_on_triangle(p: Vec3, a: Vec3, b: Vec3, c: Vec3) -> Vec3:
 
 @kernel
 def separates(axis: Vec3, a: Vec3, b: Vec3, c: Vec3, e: Vec3, f: Vec3, g: Vec3, reach: float) -> bool:
-    """Whether two triangles (a, b, c) and (e, f, g) are farther apart along `axis` (of any length) than `reach`."""
+    """Return whether two triangles (a, b, c) and (e, f, g) are farther apart along `axis` (of any length) than `reach`.
+    """
     a_, b_, c_ = dot3(axis, a), dot3(axis, b), dot3(axis, c)
     e_, f_, g_ = dot3(axis, e), dot3(axis, f), dot3(axis, g)
     gap = max(min(e_, f_, g_) - max(a_, b_, c_), min(a_, b_, c_) - max(e_, f_, g_))
@@ -62,7 +63,10 @@ def separates(axis: Vec3, a: Vec3, b: Vec3, c: Vec3, e: Vec3, f: Vec3, g: Vec3, 
 
 @kernel
 def apart_beside(a: Vec3, b: Vec3, c: Vec3, e: Vec3, f: Vec3, g: Vec3, reach: float) -> bool:
-    """Whether two triangles are more than `reach` apart along the normal of the first, or across one of its sides."""
+    """Return whether triangles (a, b, c) and (e, f, g) are more than `reach` apart along an axis of the first triangle.
+
+    The axes are the triangle's normal, and the normals of its sides in its plane.
+    """
     ab, bc, ca = sub3(b, a), sub3(c, b), sub3(a, c)
     normal = cross(ab, bc)
     return (
@@ -94,7 +98,8 @@ def convex_contact(m: Model, d: Data, k: int) -> int:
 
 @kernel
 def geom_segment(m: Model, d: Data, geom: int, flex: int, element: int) -> int:
-    """Find the contacts of a sphere, capsule or box `geom` and a segment `element` of a `flex`; return their number."""
+    """Write the contacts of a sphere, capsule or box `geom` and a segment `element` of a `flex`; return their number.
+    """
     middle, half = segment_middle(m, d, flex, element), segment_half(m, d, flex, element)
     radius = m.flex_radius[flex]
     center, size = get3(d.geom_xpos, geom), m.geom_size[geom, 0]
@@ -110,7 +115,7 @@ def geom_segment(m: Model, d: Data, geom: int, flex: int, element: int) -> int:
 
 @kernel
 def hfield_element(m: Model, d: Data, geom: int, flex: int) -> int:
-    """Find the contacts between a height field and the element loaded as shape 1; return their number.
+    """Write the contacts between a height field and the element loaded as shape 1; return their number.
 
     As in the reference, the element's radius is ignored when the cells below the element are selected.
     """
@@ -125,7 +130,7 @@ def hfield_element(m: Model, d: Data, geom: int, flex: int) -> int:
 
 @kernel
 def geom_element(m: Model, d: Data, geom: int, flex: int, element: int) -> int:
-    """Find the contacts of a geom other than a plane and an element; return their number."""
+    """Write the contacts of a geom (not a plane) and an element; return their number."""
     kind, dim = m.geom_type[geom], m.flex_dim[flex]
     if dim == 1 and kind in (GEOM_SPHERE, GEOM_CAPSULE, GEOM_BOX):
         return geom_segment(m, d, geom, flex, element)
@@ -140,7 +145,8 @@ def geom_element(m: Model, d: Data, geom: int, flex: int, element: int) -> int:
 
 @kernel
 def point_triangle(m: Model, d: Data, center: Vec3, radius: float, flex: int, element: int) -> int:
-    """Find the contact between a sphere and the triangle `element` of a `flex`; return the number of contacts.
+    """Write the contact, if any, between a sphere and the triangle `element` of a `flex`; return the number of
+    contacts.
 
     The sphere has the given `center` (m, world frame) and `radius` (m).
     """
@@ -158,7 +164,8 @@ def point_triangle(m: Model, d: Data, center: Vec3, radius: float, flex: int, el
 
 @kernel
 def are_apart(m: Model, d: Data, flex1: int, element1: int, flex2: int, element2: int) -> bool:
-    """Whether a quick test proves that two triangles, elements of two flexes, are farther apart than the margin."""
+    """Return True if a quick test proves that two triangles, elements of two flexes, are farther apart than the margin.
+    """
     a, b = element_point(m, d, flex1, element1, 0), element_point(m, d, flex1, element1, 1)
     e, f = element_point(m, d, flex2, element2, 0), element_point(m, d, flex2, element2, 1)
     c, g = element_point(m, d, flex1, element1, 2), element_point(m, d, flex2, element2, 2)
@@ -168,7 +175,7 @@ def are_apart(m: Model, d: Data, flex1: int, element1: int, flex2: int, element2
 
 @kernel
 def element_element(m: Model, d: Data, flex1: int, element1: int, flex2: int, element2: int) -> int:
-    """Find the contacts of `element1` of `flex1` and `element2` of `flex2`; return their number."""
+    """Write the contacts of `element1` of `flex1` and `element2` of `flex2`; return their number."""
     if m.flex_dim[flex1] == 1 and m.flex_dim[flex2] == 1:
         middle1, half1 = segment_middle(m, d, flex1, element1), segment_half(m, d, flex1, element1)
         middle2, half2 = segment_middle(m, d, flex2, element2), segment_half(m, d, flex2, element2)
@@ -185,7 +192,7 @@ def element_element(m: Model, d: Data, flex1: int, element1: int, flex2: int, el
 def append_contacts(
     m: Model, d: Data, found: int, side1: int, element1: int, vertex1: int, side2: int, element2: int, vertex2: int
 ) -> int:
-    """Append the `found` contacts of the near phase; return a status.
+    """Append the `found` contacts of the near phase, as far as they fit; return a status.
 
     `side1` and `side2` are as for `complete_contact`. The element and vertex ids belong to the two flexes; ids that do
     not apply are -1.

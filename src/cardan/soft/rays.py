@@ -1,4 +1,4 @@
-"""Rays against flexes and skins (spec: programming, mju_rayFlex, mju_raySkin).
+"""Rays against flexes (spec: programming, mju_rayFlex).
 
 A ray can hit spheres around the vertices of a flex, capsules around its edges, and the triangles of its elements.
 Spheres and capsules have the radius of the flex; triangles have no thickness. Points of rays are ``p + x v``, x >= 0.
@@ -27,7 +27,7 @@ OUTER_LAYER = 0
 
 @kernel
 def closer(point: Vec3, a: Vec3, b: Vec3) -> bool:
-    """Whether `point` is closer to `a` than to `b`."""
+    """Return whether `point` is closer to `a` than to `b`."""
     return norm3(sub3(a, point)) < norm3(sub3(b, point))
 
 
@@ -74,7 +74,8 @@ def ray_face(m: Model, d: Data, flex: int, element: int, face: int, p: Vec3, v: 
 
 @kernel
 def ray_elements(m: Model, d: Data, flex: int, layer: int, p: Vec3, v: Vec3, hit: Hit) -> Hit:
-    """Return the nearer of `hit` (distance, vertex) and the ray's first hit on triangles, or tetrahedra in `layer`."""
+    """Return the nearer of `hit` (distance, vertex) and the ray's first hit on triangles, or on tetrahedra in `layer`.
+    """
     dim = m.flex_dim[flex]
     for element in range(m.flex_elemnum[flex]):
         if dim == 2:
@@ -87,7 +88,7 @@ def ray_elements(m: Model, d: Data, flex: int, layer: int, p: Vec3, v: Vec3, hit
 
 @kernel
 def ray_flex(m: Model, d: Data, flex: int, layer: int, seen: int, p: Vec3, v: Vec3) -> Hit:
-    """Find the nearest point of a flex on a ray.
+    """Return the first hit of a ray on a flex.
 
     Args:
         m: model.
@@ -134,10 +135,11 @@ def cast_at_flex(
     vec: ConstArray2,
     vertid: IntArray2,
 ) -> float:
-    """Return the distance along a ray to a flex (see `cardan.api.rays.mju_rayFlex`).
+    """Return the distance along a ray to a flex (see `cardan.api.rays.mju_rayFlex`), or `MISS`.
 
     The arguments are those of `mju_rayFlex`, except for shapes and types: `pnt` and `vec` are (1, 3), the result
-    `vertid` is (1, 1), and `flex_layer`, `flexid` and the flags are integers.
+    `vertid` is (1, 1), and `flex_layer`, `flexid` and the flags are integers. If nothing is hit, `vertid` does not
+    change.
     """
     seen = VERTICES if flg_vert != 0 else 0
     seen |= EDGES if flg_edge != 0 else 0

@@ -28,7 +28,7 @@ def solver_stages(m: Any) -> list[Stage]:
     In MuJoCo 3.1, a stage after the main solver saves the solver's result as the next warm start (see `warm_start`).
 
     Raises:
-        FatalError: `opt.solver` is not a value of mjtSolver; the message is the reference's.
+        FatalError: `opt.solver` is not a value of mjtSolver; the message is as in the reference.
     """
     if m.opt.solver not in SOLVERS:
         raise FatalError(f"mj_fwdConstraint: unknown solver type {m.opt.solver}")
@@ -38,10 +38,11 @@ def solver_stages(m: Any) -> list[Stage]:
 
 
 def is_dual(m: Any) -> bool:
-    """Whether a solver of the model (main or no-slip) works on the dual problem, and therefore needs `efc_AR`."""
+    """Return whether a solver of the model (main or no-slip) works on the dual problem, and therefore needs `efc_AR`.
+    """
     return m.opt.solver == mjtSolver.mjSOL_PGS or m.opt.noslip_iterations > 0
 
 
 def wants_islands(m: Any) -> bool:
-    """Whether the model's options request constraint islands (flag `island`)."""
+    """Return whether the model's options request constraint islands (flag `island`)."""
     return bool(m.opt.enableflags & mjtEnableBit.mjENBL_ISLAND)

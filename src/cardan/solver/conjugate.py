@@ -29,7 +29,9 @@ from cardan.solver.statistics import close_island, close_slot, open_slot, record
 def solve_conjugate(m: Model, d: Data) -> int:
     """Compute qacc and constraint forces.
 
-    Fields and return value are as for `newton.solve_islands`, except that contact.H is not written.
+    Fields and return value are as for `newton.solve_islands`. If islands are solved separately, each has its own slot
+    in
+    the statistics, and solver_nisland is their number.
     """
     for i in range(m.nv):
         d.qacc[i] = d.qacc_smooth[i]

@@ -42,7 +42,9 @@ def start_dense_hessian(m: Model, d: Data, island: int) -> None:
 
 @kernel
 def change_dense_hessian(d: Data, island: int) -> None:
-    """Add to ``work.H`` rows that entered the quadratic zone since ``row_state``; subtract rows that left the zone."""
+    """Update ``work.H``: add rows that entered the quadratic zone since the states in ``row_state``, subtract rows that
+    left it.
+    """
     n = int(d.work.island_ndof[island])
     begin, end = run_range(d, island)
     for run in range(begin, end):
@@ -75,7 +77,10 @@ def add_dense_row(d: Data, adr: int, n: int, weight: float) -> None:
 
 @kernel
 def factor_dense(m: Model, d: Data, island: int) -> None:
-    """Factorise the Hessian, cone terms included, into ``work.L``; count the entries in ``work.factor_nnz``."""
+    """Factorise the Hessian, cone terms included, into ``work.L``.
+
+    ``work.factor_nnz`` is set to the number of non-zero entries, counted in both triangles.
+    """
     n = int(d.work.island_ndof[island])
     for k in range(n * n):
         d.work.L[k] = d.work.H[k]

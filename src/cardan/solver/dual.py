@@ -3,7 +3,7 @@
 The solvers minimise ``1/2 f' (A + R) f + f' b`` over admissible forces, one row or contact at a time. The residuals
 ``b + (A + R) f`` are stored in ``work.jar`` and updated with each force, so that rows whose force does not change cost
 nothing. `load_block` extracts the part of the problem that belongs to a few rows, with the regulariser R (PGS) or
-without it (no-slip). If a change of forces would raise the cost by more than `RISE`, it is rejected.
+without it (no-slip). A change of forces that would raise the cost by more than `RISE` is rejected.
 """
 
 from __future__ import annotations
@@ -83,7 +83,10 @@ def load_block(d: Data, start: int, n: int, regularized: bool, block: Array1, re
 
 @kernel
 def accept(d: Data, start: int, n: int, sparse: bool, block: Array1, residual: Array1, forces: Array1) -> float:
-    """Apply `forces` to the `n` rows from `start` on, unless the cost would rise; return the decrease of the cost."""
+    """Apply `forces` to the `n` rows from `start` on; return the decrease of the cost.
+
+    If the cost would rise by more than `RISE`, nothing changes, and the result is 0.
+    """
     change = 0.0
     for a in range(n):
         step = forces[a] - d.efc_force[start + a]
@@ -101,8 +104,8 @@ def accept(d: Data, start: int, n: int, sparse: bool, block: Array1, residual: A
 def update_row(d: Data, i: int, diagonal: float, residual: float, sparse: bool) -> float:
     """Set the force of scalar row `i` to its best admissible value; return the decrease of the cost.
 
-    `diagonal` is the row's diagonal element in the matrix of the cost. `residual` is the derivative of the cost with
-    respect to the force. `sparse` is true if A + R is sparse.
+    `diagonal` is the row's diagonal element in the matrix of the cost. If it is too small, the force does not change.
+    `residual` is the derivative of the cost with respect to the force. `sparse` is true if A + R is sparse.
     """
     if not diagonal > MINVAL:
         return 0.0
@@ -158,7 +161,10 @@ def update_states(d: Data) -> tuple[int, int]:
 
 @kernel
 def record_sweep(d: Data, improvement: float) -> None:
-    """Add one sweep over the rows to the solver statistics; `improvement` is its scaled decrease of the cost."""
+    """Update efc_state, and add one sweep over the rows to the solver statistics.
+
+    `improvement` is the scaled decrease of the cost in this sweep.
+    """
     active, changed = update_states(d)
     k = int(d.solver_niter[0])
     d.solver_niter[0] = k + 1

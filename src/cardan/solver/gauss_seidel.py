@@ -43,7 +43,7 @@ NEAR = 1e-10  # the steps end when the excess of |y|^2 and the change of lambda 
 def minimize_in_ellipsoid(a: Array1, b: Array1, scale: Array1, radius: float, n: int, x: Array1) -> None:
     """Minimise 1/2 x' A x + b' x over the ellipsoid sum (x_i / s_i)^2 <= r^2, in `n` <= 5 dimensions.
 
-    `scale` holds s, and `radius` is r. The minimiser is written to `x`; if A is singular, `x` is set to 0.
+    `scale` holds s, and `radius` is r. The minimiser is written to `x`; if A is not positive definite, `x` is set to 0.
 
     With y = x / s, the ellipsoid becomes a ball. Let S = diag(s), P = S A S and q = S b. The minimiser solves
     (P + lambda) y = -q, where either lambda = 0 or |y| = r. In the second case, Newton's method finds the root of
@@ -125,9 +125,11 @@ def minimize_in_ellipse(a: Array1, b: Array1, scale: Array1, radius: float, x: A
 
 @kernel
 def factor_scaled(a: Array1, scale: Array1, multiplier: float, n: int, factor: Array1) -> bool:
-    """Factorise S A S + `multiplier` I = L D^-1 L' with S = diag(`scale`); return False if it is not positive definite.
+    """Factorise S A S + `multiplier` I = L D^-1 L' with S = diag(`scale`). Return False if this matrix is not positive
+    definite.
 
-    L is lower triangular, and D is its diagonal. `factor` holds L (n x n, row by row), with the reciprocal diagonal.
+    L is lower triangular, and D is its diagonal. `factor` holds L (n x n, row by row), with reciprocals on the
+    diagonal.
     """
     for i in range(n):
         for j in range(i + 1):
@@ -144,7 +146,9 @@ def factor_scaled(a: Array1, scale: Array1, multiplier: float, n: int, factor: A
 
 @kernel
 def solve_factored(factor: Array1, n: int, x: Array1) -> None:
-    """Replace the right-hand side `x` (n,) by the solution of a linear system; `factor` is from `factor_scaled`."""
+    """Replace the right-hand side `x` (n,) by the solution of the linear system whose factor, from `factor_scaled`, is
+    `factor`.
+    """
     for i in range(n):
         value = x[i]
         for k in range(i):
@@ -330,7 +334,10 @@ def sweep_friction(d: Data, sparse: bool) -> float:
 
 @kernel
 def update_edges(d: Data, i: int, sparse: bool) -> float:
-    """Update the forces of two opposite pyramid edges (rows `i`, `i + 1`), keep their sum; return the cost decrease."""
+    """Update the forces of two opposite pyramid edges (rows `i` and `i` + 1) without changing their sum.
+
+    Return the decrease of the cost.
+    """
     block = stack_array(EDGE_MATRIX)
     residual = stack_array(EDGES)
     forces = stack_array(EDGES)

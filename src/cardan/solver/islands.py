@@ -75,7 +75,11 @@ def link(d: Data, tree1: int, tree2: int) -> int:
 
 @kernel
 def link_trees(m: Model, d: Data, whole: bool) -> None:
-    """Unite, for each row, the sets of the trees that it touches; store one tree, or ntree if none, in ``row_tree``."""
+    """For each row, unite the sets of the trees that the row touches, and store one of these trees in ``row_tree``.
+
+    If a row touches no tree, ntree is stored. ``tree_nrow`` of each set's representative is the number of the set's
+    rows.
+    """
     sparse = is_sparse(m)
     for r in range(d.nefc):
         if sparse and whole:
@@ -132,7 +136,9 @@ def link_sparse_row(m: Model, d: Data, r: int) -> int:
 
 @kernel
 def number_islands(m: Model, d: Data) -> int:
-    """Number the sets of trees that have rows in the order of their smallest trees; return the number of sets."""
+    """Number the islands (sets of trees that have rows) in the order of their smallest trees; return the number of
+    islands.
+    """
     count = 0
     for t in range(m.ntree + 1):
         root = tree_root(d, t)
@@ -183,7 +189,9 @@ def row_kind(d: Data, r: int) -> int:
 
 @kernel
 def order_runs(d: Data, count: int) -> None:
-    """Split the rows into runs of one kind and island, and sort the runs by island. An elliptic contact is one run."""
+    """Split the rows into runs of one kind and island, and list the runs by island. Each elliptic contact is a run of
+    its own.
+    """
     nrun, stop, last = 0, 0, -1
     for r in range(d.nefc):
         if r < stop:

@@ -51,7 +51,10 @@ def load_jacobian(m: Model, d: Data, island: int) -> int:
 
 @kernel
 def gather_jacobian(m: Model, d: Data, island: int) -> None:
-    """Copy the island's part of ``efc_J`` to the addresses that `load_jacobian` assigned to the rows."""
+    """Copy the island's part of ``efc_J`` to the addresses that `load_jacobian` assigned to the rows.
+
+    In a sparse island, ``row_blocks`` is set (see `count_blocks`), and ``row_nnz`` of rows copied from dense storage.
+    """
     dense_rows = not is_sparse(m)
     dense_island = d.work.dense_island != 0
     by_number = dense_island or is_by_number(d, island)
@@ -113,7 +116,8 @@ def lone_dof(m: Model, d: Data, r: int) -> int:
 
 @kernel
 def is_coupled(m: Model, d: Data, r: int, dof: int) -> bool:
-    """Whether dense row `r` touches `dof`. A row of an elliptic contact touches all dofs of the contact's rows."""
+    """Return whether dense row `r` touches `dof`. A row of an elliptic contact touches all dofs of the contact's rows.
+    """
     if d.efc_type[r] != CNSTR_CONTACT_ELLIPTIC:
         return d.efc_J[r * m.nv + dof] != 0.0
     con = d.efc_id[r]
@@ -126,7 +130,7 @@ def is_coupled(m: Model, d: Data, r: int, dof: int) -> bool:
 
 @kernel
 def is_by_number(d: Data, island: int) -> bool:
-    """Whether the dofs of an island are in the order of their numbers."""
+    """Return whether the dofs of an island are in the order of their numbers."""
     first = int(d.work.island_dof[island])
     for p in range(first + 1, first + d.work.island_ndof[island]):
         if d.work.dof_at[p] < d.work.dof_at[p - 1]:
@@ -136,7 +140,8 @@ def is_by_number(d: Data, island: int) -> bool:
 
 @kernel
 def sparse_from_sparse(d: Data, island: int, r: int, adr: int, by_number: bool) -> None:
-    """Copy compressed row `r` to `adr`, with increasing columns relative to the island.
+    """Copy compressed row `r` of ``efc_J`` to address `adr` of ``work.J``, with increasing columns relative to the
+    island.
 
     If the dofs of the island are in the order of their numbers (`by_number`), the columns need no sorting.
     """
@@ -182,7 +187,7 @@ def sort_blocks(d: Data, adr: int, nnz: int, source: int, split: int) -> None:
 
 @kernel
 def count_blocks(d: Data, adr: int, nnz: int) -> int:
-    """Number of blocks of three consecutive columns in the compressed row at `adr`; 0 if it has other columns.
+    """Number of blocks of three consecutive columns in the compressed row at `adr`; 0 if the row has other columns.
 
     Rows of vertices and balls consist of such blocks. A product then reads only one index per block.
     """

@@ -102,7 +102,7 @@ def add_equality(d: Data, island: int, linear: float, curvature: float) -> Vec2:
 
 @kernel
 def prepare_cones(d: Data, island: int) -> None:
-    """Compute the coefficients of the island's elliptic contacts along the ray."""
+    """Compute the coefficients of the cost of the island's elliptic contacts along the ray, in ``work.cone_ray``."""
     begin, end = run_range(d, island)
     for run in range(begin, end):
         k = d.work.run_order[run]

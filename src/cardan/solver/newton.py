@@ -204,7 +204,8 @@ def refresh_factor(m: Model, d: Data, island: int, k: int, large: Any) -> None:
     """Update the factorisation of the Hessian for the current states of the rows, in iteration `k`.
 
     Cone terms change in every iteration. The Hessian is therefore refactorised if it has or had cone terms, in the
-    first iteration, and if an update fails or costs more. Otherwise the factor is updated row by row.
+    first iteration, and if an update fails or costs more. Otherwise the factor is updated row by row. The first
+    iteration also adds the number of entries to the statistics.
     """
     plain = k > 0 and d.work.has_cone == 0
     d.work.has_cone = 1 if any_cone(d, island) else 0
@@ -226,7 +227,7 @@ def refresh_factor(m: Model, d: Data, island: int, k: int, large: Any) -> None:
 
 @kernel
 def any_cone(d: Data, island: int) -> bool:
-    """Whether an elliptic contact of the island is in the zone CONE."""
+    """Return whether an elliptic contact of the island is in the zone CONE."""
     begin, end = run_range(d, island)
     for run in range(begin, end):
         k = d.work.run_order[run]

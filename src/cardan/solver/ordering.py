@@ -31,9 +31,10 @@ DONE = 1 << 60
 
 @kernel
 def order_trees(m: Model, d: Data, island: int) -> int:
-    """Reorder the dofs of an island that is solved with sparse matrices; return OK or a request to enlarge memory.
+    """Reorder the dofs of an island that is solved with sparse matrices, if the order by number causes much fill-in.
 
-    Models with a dense Jacobian are small; their dofs keep the order by number.
+    Return OK or a request to enlarge memory. Models with a dense Jacobian are small; their dofs keep the order by
+    number.
     """
     if not is_sparse(m):
         return OK
@@ -126,7 +127,7 @@ def highest_bit(word: int) -> int:
 
 @kernel
 def natural_links(d: Data, count: int, words: int) -> int:
-    """Number of pairs of trees that the factor links if the trees are eliminated in the order of their numbers.
+    """Number of pairs of trees that the factor links if the trees are eliminated by number, the highest first.
 
     The links of the factor are found with the elimination tree. The function works on a copy of the links, stored after
     the original in ``work.L_col``. The copy contains only links from a tree to trees with smaller indices.
@@ -186,7 +187,10 @@ def absorb(d: Data, a: int, chosen: int, words: int) -> None:
 
 @kernel
 def set_key(d: Data, a: int, count: int, words: int) -> None:
-    """Set the sort key of tree `a`. The key increases with the number of links, then decreases with the index."""
+    """Set the sort key of tree `a`. The key increases with the number of links.
+
+    If two trees have equally many links, the one with the higher index has the lower key.
+    """
     links = 0
     for w in range(words):
         links += number_of_bits(int(d.work.L_col[a * words + w]))

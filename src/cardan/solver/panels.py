@@ -45,7 +45,7 @@ def find_panels(d: Data, n: int) -> None:
 
 @kernel
 def is_alike(d: Data, i: int) -> bool:
-    """Whether rows `i` - 1 and `i` can share a panel.
+    """Return whether rows `i` - 1 and `i` can share a panel.
 
     Row `i` - 1 must have all columns of row `i` except column `i`. Below row `i`, columns `i` - 1 and `i` must have
     entries in the same rows. Both columns must also have entries in the same rows of J.
@@ -100,7 +100,9 @@ def factor_panel(m: Model, d: Data, island: int, first: int, last: int) -> None:
 
 @kernel
 def spread_constraints(d: Data, first: int, last: int) -> None:
-    """Add J' D J, cones included, to the panel's columns of ``work.panel``. Ignore entries right of the diagonal."""
+    """Add the panel's rows of J' D J, cone terms included, to ``work.panel``. Entries right of the diagonal are not
+    used.
+    """
     weight = stack_array(WIDTH)
     for lane in range(WIDTH):
         weight[lane] = 0.0
@@ -196,7 +198,10 @@ def load_factors(d: Data, i: int, adr: int, width: int, c: Array1) -> None:
 
 @kernel
 def eliminate_panel(d: Data, first: int, last: int, least: Array1) -> None:
-    """Eliminate the rows of ``work.panel`` from each other, last row first; raise pivots to at least `least`."""
+    """Eliminate the rows of ``work.panel`` from each other, last row first; raise pivots to at least `least`.
+
+    The reciprocal pivots are stored in ``Ldiag_inv``.
+    """
     c = stack_array(WIDTH)
     adr = int(d.work.L_adr[last])
     before = int(d.work.L_nnz[last]) - (last - first + 1)  # number of columns before the panel's own

@@ -123,7 +123,8 @@ def update_gradient(m: Model, d: Data, island: int) -> float:
 
 @kernel
 def choose_start(m: Model, d: Data, island: int, warm: bool) -> float:
-    """Start at `qacc_smooth` or, if `warm` and cheaper, at `qacc_warmstart`; return the cost at this point.
+    """Start at `qacc_warmstart` if `warm` is set and the cost is lower there, else at `qacc_smooth`. Return the cost at
+    the start.
 
     Writes x, Mx, jar, the rows' forces and states, and ``efc_b`` = J qacc_smooth - efc_aref.
     """
@@ -190,7 +191,10 @@ def scatter(d: Data, island: int) -> None:
 
 @kernel
 def count_states(d: Data, island: int) -> tuple[int, int, int]:
-    """Return numbers of an island's rows: with force, with a new state, and that entered or left the quadratic zone."""
+    """Return three counts of an island's rows.
+
+    They count the rows with force, the rows whose state is new, and the rows that entered or left the quadratic zone.
+    """
     active, changed, updates = 0, 0, 0
     begin, end = run_range(d, island)
     for run in range(begin, end):
@@ -225,7 +229,7 @@ ROUNDING = 1.1e-15
 
 @kernel
 def is_stiff(d: Data, island: int) -> bool:
-    """Whether an island has a row of weight `STIFF` or more."""
+    """Return whether an island has a row of weight `STIFF` or more."""
     begin, end = run_range(d, island)
     for run in range(begin, end):
         k = d.work.run_order[run]
@@ -239,7 +243,8 @@ def is_stiff(d: Data, island: int) -> bool:
 
 @kernel
 def promised_gain(d: Data, island: int) -> float:
-    """Decrease of the cost by a full Newton step if no row changes its state; 0 if it is below its rounding error.
+    """Decrease of the cost by a full Newton step if no row changes its state; 0 if the decrease is below its rounding
+    error.
 
     The rounding error is estimated as `ROUNDING` times the sum of the magnitudes of the rows' terms in the slope.
     """
@@ -257,7 +262,10 @@ def promised_gain(d: Data, island: int) -> float:
 
 @kernel
 def set_force_from_inertia(m: Model, d: Data, island: int) -> None:
-    """Write ``f_constraint`` = M (x - qacc_smooth), which is the constraint force at the minimum of the cost."""
+    """Write ``f_constraint`` = M (x - qacc_smooth), which is the constraint force at the minimum of the cost.
+
+    Overwrites ``search``.
+    """
     first, n = dof_range(d, island)
     for p in range(first, first + n):
         d.work.search[p] = d.work.x[p] - d.work.x_smooth[p]

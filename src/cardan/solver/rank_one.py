@@ -65,7 +65,7 @@ def change_factor(d: Data, island: int, large: Any) -> bool:
 
 @kernel
 def is_cheaper(d: Data, island: int, changes: int, large: Any) -> bool:
-    """Whether updating the factor for `changes` rows costs less than a factorisation.
+    """Return whether updating the factor for `changes` rows costs less than a factorisation.
 
     The estimate assumes that each update changes all entries of the factor.
     """

@@ -27,7 +27,7 @@ GROW = int(GROW_H)
 
 @kernel
 def analyse(m: Model, d: Data, island: int) -> int:
-    """Find the pattern of the factor; return OK, or a request to enlarge ``work.L``."""
+    """Find the pattern and the panels of the factor; return OK, or a request to enlarge ``work.L``."""
     transpose_jacobian(d, island)
     n = int(d.work.island_ndof[island])
     # list the constraint rows by their last column
@@ -71,7 +71,7 @@ def analyse(m: Model, d: Data, island: int) -> int:
 
 @kernel
 def transpose_jacobian(d: Data, island: int) -> None:
-    """List the entries of the island's Jacobian by column."""
+    """List the entries of the island's Jacobian by column (``JT_adr``, ``JT_nnz``, ``JT_row``, ``JT_entry``)."""
     n = int(d.work.island_ndof[island])
     for i in range(n):
         d.work.JT_nnz[i] = 0

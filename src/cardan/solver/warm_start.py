@@ -2,7 +2,7 @@
 
 In MuJoCo 3.1 each run of the solver replaces the warm start. Repeated calls of `mj_forward` therefore continue to
 converge, and each stage of a Runge-Kutta step starts from the previous stage. In MuJoCo 4.0 only integrators replace
-the warm start: forward dynamics is a function of the state.
+the warm start, so that forward dynamics is a function of the state.
 """
 
 from __future__ import annotations
