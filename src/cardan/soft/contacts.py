@@ -41,8 +41,9 @@ def flexes_meet(m: Model, flex1: int, flex2: int) -> bool:
 
 @kernel
 def plane_vertex(m: Model, d: Data, plane: int, flex: int, vertex: int, normal: Vec3) -> int:
-    """Write the contact, if any, of geom `plane` (unit normal `normal`) and a vertex of a flex; return 1, or 0 for
-    none.
+    """Write the contact of geom `plane` (unit normal `normal`) and a vertex of a flex, if there is one.
+
+    Return the number of contacts (0 or 1).
     """
     radius = m.flex_radius[flex]
     point = get3(d.flexvert_xpos, m.flex_vertadr[flex] + vertex)

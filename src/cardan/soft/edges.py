@@ -53,8 +53,9 @@ def edge_vector(m: Model, d: Data, flex: int, edge: int) -> Vec3:
 
 @kernel
 def vertex_torque(m: Model, d: Data, flex: int, edge: int, k: int, axis: Vec3) -> Vec3:
-    """Torque of a unit force along `axis` at vertex `k` (0, 1) of an edge, about the centre of mass of the vertex's
-    tree.
+    """Torque of a unit force along `axis` at vertex `k` (0, 1) of an edge.
+
+    The torque is about the centre of mass of the vertex's kinematic tree.
     """
     vertex = edge_vertex(m, flex, edge, k)
     return cross(arm_of(m, d, get3(d.flexvert_xpos, vertex), m.flex_vertbodyid[vertex]), axis)
@@ -97,8 +98,9 @@ def in_threes(m: Model, edge: int, column: int) -> bool:
 
 @kernel
 def put_moment(m: Model, d: Data, edge: int, line: int, column: int, dof: int, moment: float) -> None:
-    """Write `moment`, the entry of the Jacobian for `dof`, at `line`, `column` (sparse storage) or in the dense row of
-    `edge`.
+    """Write `moment`, the Jacobian's entry for `dof`, to the row of `edge`.
+
+    In sparse storage, the entry is at `line`, `column`.
     """
     if is_sparse(m):
         d.flexedge_J_colind[line, column] = dof
@@ -163,8 +165,9 @@ def edges(m: Model, d: Data) -> int:
 
 @stage
 def edge_velocity(m: Model, d: Data) -> int:
-    """Compute flexedge_velocity (nflexedge,) = flexedge_J qvel, the rates of change of edge lengths, for edges with a
-    Jacobian.
+    """Compute the rates of change of edge lengths: flexedge_velocity (nflexedge,) = flexedge_J qvel.
+
+    Edges without a Jacobian are skipped.
     """
     for flex in range(m.nflex):
         if edges_used(m, flex):

@@ -90,8 +90,9 @@ def element_point(m: Model, d: Data, flex: int, element: int, k: int) -> Vec3:
 
 @kernel
 def load_element(m: Model, d: Data, shape: int, flex: int, element: int) -> None:
-    """Load an element into ``d.work`` as `shape` (0 or 1) of a pair. The shape's centre is the centre of the element's
-    box.
+    """Load an element into ``d.work`` as `shape` (0 or 1) of a pair.
+
+    The shape's centre is the centre of the element's box.
     """
     count = m.flex_dim[flex] + 1
     for k in range(count):
@@ -163,8 +164,7 @@ def geom_half(m: Model, d: Data, geom: int, margin: float) -> Vec3:
 
 @kernel
 def meets_row(boxes: ConstArray2, row: int, center: Vec3, half: Vec3) -> bool:
-    """Return whether a box with centre `center` and half sizes `half` overlaps the box in row `row` of `boxes` (n, 6).
-    """
+    """Return whether a box (centre `center`, half sizes `half`) overlaps the box in row `row` of `boxes` (n, 6)."""
     return (
         abs(center[0] - boxes[row, 0]) <= half[0] + boxes[row, 3]
         and abs(center[1] - boxes[row, 1]) <= half[1] + boxes[row, 4]

@@ -69,8 +69,7 @@ def append_inside(
 
 @kernel
 def vertex_face(m: Model, d: Data, flex: int, element: int, face: int) -> int:
-    """Write the contact of a face (0 to 3) of a tetrahedron with the opposite vertex of this tetrahedron, if there is
-    one.
+    """Write the contact of a face (0 to 3) of a tetrahedron with its opposite vertex, if there is one.
 
     Returns:
         The number of contacts (0 or 1).
@@ -90,10 +89,9 @@ def vertex_face(m: Model, d: Data, flex: int, element: int, face: int) -> int:
 
 @kernel
 def is_thick(a: Vec3, b: Vec3, c: Vec3, e: Vec3, reach: float) -> bool:
-    """Return True if a quick test proves that each vertex of a tetrahedron is more than `reach` above its opposite
-    face.
+    """Return True if a quick test proves that all heights of a tetrahedron are more than `reach`.
 
-    The height of a vertex is six times the volume, divided by twice the area of the opposite face.
+    The height of a vertex above its opposite face is six times the volume, divided by twice the area of this face.
     """
     ab, ac, ae = sub3(b, a), sub3(c, a), sub3(e, a)
     volume = dot3(cross(ac, ab), ae)
@@ -189,9 +187,7 @@ def sweep_axis(m: Model, d: Data, flex: int) -> int:
 
 @kernel
 def begins_later(d: Data, i: int, key: float, element: int) -> bool:
-    """Return whether the element at position `i` of the sweep begins after `key`, or at `key` and has an id >
-    `element`.
-    """
+    """Return whether the element at position `i` begins after `key`, or at `key` and has an id > `element`."""
     other = d.work.element_key[i]
     return other > key or (other == key and d.work.element_order[i] > element)
 

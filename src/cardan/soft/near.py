@@ -53,8 +53,7 @@ def closest_on_triangle(p: Vec3, a: Vec3, b: Vec3, c: Vec3) -> Vec3:
 
 @kernel
 def separates(axis: Vec3, a: Vec3, b: Vec3, c: Vec3, e: Vec3, f: Vec3, g: Vec3, reach: float) -> bool:
-    """Return whether two triangles (a, b, c) and (e, f, g) are farther apart along `axis` (of any length) than `reach`.
-    """
+    """Return whether triangles (a, b, c) and (e, f, g) are more than `reach` apart along `axis` (of any length)."""
     a_, b_, c_ = dot3(axis, a), dot3(axis, b), dot3(axis, c)
     e_, f_, g_ = dot3(axis, e), dot3(axis, f), dot3(axis, g)
     gap = max(min(e_, f_, g_) - max(a_, b_, c_), min(a_, b_, c_) - max(e_, f_, g_))
@@ -98,8 +97,7 @@ def convex_contact(m: Model, d: Data, k: int) -> int:
 
 @kernel
 def geom_segment(m: Model, d: Data, geom: int, flex: int, element: int) -> int:
-    """Write the contacts of a sphere, capsule or box `geom` and a segment `element` of a `flex`; return their number.
-    """
+    """Write the contacts of a sphere, capsule or box `geom` and a segment of a `flex`; return their number."""
     middle, half = segment_middle(m, d, flex, element), segment_half(m, d, flex, element)
     radius = m.flex_radius[flex]
     center, size = get3(d.geom_xpos, geom), m.geom_size[geom, 0]
@@ -145,10 +143,9 @@ def geom_element(m: Model, d: Data, geom: int, flex: int, element: int) -> int:
 
 @kernel
 def point_triangle(m: Model, d: Data, center: Vec3, radius: float, flex: int, element: int) -> int:
-    """Write the contact, if any, between a sphere and the triangle `element` of a `flex`; return the number of
-    contacts.
+    """Write the contact of a sphere and the triangle `element` of a `flex`, if there is one.
 
-    The sphere has the given `center` (m, world frame) and `radius` (m).
+    The sphere has the given `center` (m, world frame) and `radius` (m). Return the number of contacts (0 or 1).
     """
     a, b = element_point(m, d, flex, element, 0), element_point(m, d, flex, element, 1)
     c = element_point(m, d, flex, element, 2)
@@ -164,8 +161,7 @@ def point_triangle(m: Model, d: Data, center: Vec3, radius: float, flex: int, el
 
 @kernel
 def are_apart(m: Model, d: Data, flex1: int, element1: int, flex2: int, element2: int) -> bool:
-    """Return True if a quick test proves that two triangles, elements of two flexes, are farther apart than the margin.
-    """
+    """Return True if a quick test proves that two triangles (elements of flexes) are more than the margin apart."""
     a, b = element_point(m, d, flex1, element1, 0), element_point(m, d, flex1, element1, 1)
     e, f = element_point(m, d, flex2, element2, 0), element_point(m, d, flex2, element2, 1)
     c, g = element_point(m, d, flex1, element1, 2), element_point(m, d, flex2, element2, 2)

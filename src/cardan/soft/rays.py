@@ -74,7 +74,9 @@ def ray_face(m: Model, d: Data, flex: int, element: int, face: int, p: Vec3, v: 
 
 @kernel
 def ray_elements(m: Model, d: Data, flex: int, layer: int, p: Vec3, v: Vec3, hit: Hit) -> Hit:
-    """Return the nearer of `hit` (distance, vertex) and the ray's first hit on triangles, or on tetrahedra in `layer`.
+    """Return the nearer of `hit` (distance, vertex) and the ray's first hit on triangles or tetrahedra.
+
+    Of the tetrahedra, only those in `layer` are tested.
     """
     dim = m.flex_dim[flex]
     for element in range(m.flex_elemnum[flex]):

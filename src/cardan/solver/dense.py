@@ -42,8 +42,9 @@ def start_dense_hessian(m: Model, d: Data, island: int) -> None:
 
 @kernel
 def change_dense_hessian(d: Data, island: int) -> None:
-    """Update ``work.H``: add rows that entered the quadratic zone since the states in ``row_state``, subtract rows that
-    left it.
+    """Update ``work.H`` for rows whose state has changed since ``row_state`` was saved.
+
+    Rows that entered the quadratic zone are added; rows that left the zone are subtracted.
     """
     n = int(d.work.island_ndof[island])
     begin, end = run_range(d, island)

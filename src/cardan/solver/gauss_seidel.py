@@ -125,11 +125,11 @@ def minimize_in_ellipse(a: Array1, b: Array1, scale: Array1, radius: float, x: A
 
 @kernel
 def factor_scaled(a: Array1, scale: Array1, multiplier: float, n: int, factor: Array1) -> bool:
-    """Factorise S A S + `multiplier` I = L D^-1 L' with S = diag(`scale`). Return False if this matrix is not positive
-    definite.
+    """Factorise S A S + `multiplier` I = L D^-1 L' with S = diag(`scale`).
 
     L is lower triangular, and D is its diagonal. `factor` holds L (n x n, row by row), with reciprocals on the
     diagonal.
+    Return False if the matrix is not positive definite.
     """
     for i in range(n):
         for j in range(i + 1):
@@ -146,8 +146,9 @@ def factor_scaled(a: Array1, scale: Array1, multiplier: float, n: int, factor: A
 
 @kernel
 def solve_factored(factor: Array1, n: int, x: Array1) -> None:
-    """Replace the right-hand side `x` (n,) by the solution of the linear system whose factor, from `factor_scaled`, is
-    `factor`.
+    """Solve a linear system in place: `x` (n,) holds the right-hand side, then the solution.
+
+    `factor` is the factorisation of the matrix, from `factor_scaled`.
     """
     for i in range(n):
         value = x[i]
@@ -346,7 +347,7 @@ def update_edges(d: Data, i: int, sparse: bool) -> float:
     half = 0.5 * (d.efc_force[i] - d.efc_force[i + 1])
     curvature = block[0] + block[3] - block[1] - block[2]
     if curvature < MINVAL or mean <= 0.0:
-        half = 0.0  # stops its derivatives, too; equal bounds of 0 on both sides would leave them where half is 0
+        half = 0.0  # its derivatives become 0, too; clamping to equal bounds would keep them at half = 0
     else:
         half = min(max(half - (residual[0] - residual[1]) / curvature, -mean), mean)
     forces[0] = mean + half

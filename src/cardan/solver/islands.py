@@ -136,9 +136,7 @@ def link_sparse_row(m: Model, d: Data, r: int) -> int:
 
 @kernel
 def number_islands(m: Model, d: Data) -> int:
-    """Number the islands (sets of trees that have rows) in the order of their smallest trees; return the number of
-    islands.
-    """
+    """Number the islands (sets of trees that have rows) by their smallest trees; return the number of islands."""
     count = 0
     for t in range(m.ntree + 1):
         root = tree_root(d, t)
@@ -189,9 +187,7 @@ def row_kind(d: Data, r: int) -> int:
 
 @kernel
 def order_runs(d: Data, count: int) -> None:
-    """Split the rows into runs of one kind and island, and list the runs by island. Each elliptic contact is a run of
-    its own.
-    """
+    """Split the rows into runs of one kind and island, and list the runs by island. An elliptic contact is one run."""
     nrun, stop, last = 0, 0, -1
     for r in range(d.nefc):
         if r < stop:

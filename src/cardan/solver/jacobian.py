@@ -116,8 +116,7 @@ def lone_dof(m: Model, d: Data, r: int) -> int:
 
 @kernel
 def is_coupled(m: Model, d: Data, r: int, dof: int) -> bool:
-    """Return whether dense row `r` touches `dof`. A row of an elliptic contact touches all dofs of the contact's rows.
-    """
+    """Return whether dense row `r` touches `dof`. A row of an elliptic contact touches all dofs of the contact."""
     if d.efc_type[r] != CNSTR_CONTACT_ELLIPTIC:
         return d.efc_J[r * m.nv + dof] != 0.0
     con = d.efc_id[r]
@@ -140,8 +139,7 @@ def is_by_number(d: Data, island: int) -> bool:
 
 @kernel
 def sparse_from_sparse(d: Data, island: int, r: int, adr: int, by_number: bool) -> None:
-    """Copy compressed row `r` of ``efc_J`` to address `adr` of ``work.J``, with increasing columns relative to the
-    island.
+    """Copy compressed row `r` to address `adr` of ``work.J``, with increasing columns relative to the island.
 
     If the dofs of the island are in the order of their numbers (`by_number`), the columns need no sorting.
     """

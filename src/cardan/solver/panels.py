@@ -100,8 +100,9 @@ def factor_panel(m: Model, d: Data, island: int, first: int, last: int) -> None:
 
 @kernel
 def spread_constraints(d: Data, first: int, last: int) -> None:
-    """Add the panel's rows of J' D J, cone terms included, to ``work.panel``. Entries right of the diagonal are not
-    used.
+    """Add the panel's rows of J' D J, cone terms included, to ``work.panel``.
+
+    Entries right of the diagonal are not used.
     """
     weight = stack_array(WIDTH)
     for lane in range(WIDTH):

@@ -54,11 +54,14 @@ class Attachment:
     def run(self, roots: list[Element], target: Element, whole: bool) -> list[Element]:
         """Copy the elements ``roots`` into ``target``, and related elements into the sections of the target's tree.
 
-        ``whole`` means that the roots are the whole content of the child. Return the copies of the roots.
+        ``whole`` means that the roots are the whole content of the child. Return the copies of the roots. File contents
+        in the
+        child's ``assets`` are copied, too.
 
         Raises:
-            MjcfError: a name is already used in the target, or the name of a file with another content. The target is
-                unchanged.
+            MjcfError: a name is already used in the target, or the name of a file with another content. No element of
+            the
+                target is changed.
         """
         self.parent.uses_later |= self.child.uses_later
         relations = list(self._relations(roots, whole))
@@ -102,7 +105,12 @@ class Attachment:
     # --- what comes along --------------------------------------------------------------------------------------------
 
     def _relations(self, roots: list[Element], whole: bool) -> Iterator[Element]:
-        """Yield the elements of other sections to copy: all if ``whole``, else those that refer only to ``roots``."""
+        """Yield the elements of other sections to copy.
+
+        If ``whole``, these are all elements, else those that refer only to copied elements. With ``late_keys``,
+        elements that
+        refer to nothing are included.
+        """
         inside = names_of(roots)
         along = {"default", "plugin", *(element.row.kind for element in self.child.section("asset").children)}
         for tag in (*_SECTIONS, "custom"):
@@ -122,11 +130,11 @@ class Attachment:
                     yield element
 
     def renamed(self, name: str) -> str:
-        """Return a name with prefix and suffix."""
+        """Return a name with the prefix and suffix of the attachment."""
         return f"{self.prefix}{name}{self.suffix}"
 
     def _check_files(self, element: Element) -> None:
-        """Check that the names of an element's files do not mean other files in the target's ``assets``."""
+        """Raise MjcfError if a file's name means another content in the target's ``assets``."""
         if not self.parent.assets:
             return
         for row in element.row.attributes.values():
@@ -140,7 +148,7 @@ class Attachment:
             raise element.error(message, row.name)
 
     def _content(self, element: Element, file: str) -> bytes | None:
-        """Return the content of a file that an element of the child names; None if it cannot be read."""
+        """Return the content of a file to which an element of the child refers; None if the file cannot be read."""
         path = self._path(element, file)
         try:
             return self.child.read_file(path.name, path.parent)[0]
@@ -148,14 +156,19 @@ class Attachment:
             return None
 
     def _path(self, element: Element, file: str) -> Path:
-        """Return the path on the disk of a file that an element of the child names."""
+        """Return the path on disk of a file to which an element of the child refers."""
         last = basename(file) if self.settings["strippath"] else file
         return (self.child.folder or Path()) / asset_folder(self.settings, element.tag) / last
 
     # --- default classes ---------------------------------------------------------------------------------------------
 
     def _copied_class(self, cls: DefaultClass) -> str:
-        """Copy a default class to the target, and return the copy's name. Reuse an equal global class."""
+        """Copy a default class to the target, and return the copy's name.
+
+        If the global classes of both models are equal, the target's is used. If the new name of the child's global
+        class is
+        taken, a number is added. For any other class, a taken name raises MjcfError.
+        """
         entries = {tag: dict(values) for tag, values in cls.entries.items()}
         for tag, values in entries.items():
             for row in DEFAULT.children[tag].references:

@@ -19,7 +19,7 @@ Params = tuple[float, ...]
 
 
 class Shape(NamedTuple):
-    """A mesh in double precision."""
+    """A generated mesh, before it is converted to a `RawMesh` in single precision."""
 
     vertex: np.ndarray  # (n, 3)
     face: np.ndarray | None = None  # (m, 3); None: the mesh is the convex hull
@@ -64,7 +64,7 @@ def _checked(name: str, value: float, low: float, high: float) -> int:
 
 
 def _check_total(*counts: int) -> None:
-    """Check the number of vertices of a mesh, the product of ``counts``."""
+    """Raise MeshDataError if a mesh would have too many vertices. Their number is the product of ``counts``."""
     if prod(counts) > _MOST_VERTICES:
         raise MeshDataError(f"more than {_MOST_VERTICES} vertices", "params")
 

@@ -69,7 +69,10 @@ class Element:
     # --- structure ---------------------------------------------------------------------------------------------------
 
     def add(self, tag: str, **attributes: Any) -> Element:
-        """Add a child element with typed attribute values. Raises MjcfError if it is not allowed here."""
+        """Add a child element with typed attribute values, and return it.
+
+        Raises MjcfError for a child or an attribute that is not allowed.
+        """
         row = self.row.children.get(tag)
         if row is None:
             raise self.error(f"<{tag}> is not allowed here" + suggestion(tag, self.row.children))
@@ -83,9 +86,11 @@ class Element:
         return child
 
     def append(self, tag: str, given: dict[str, Any], origin: Element) -> Element:
-        """Append a child without checks, for macros. Errors about the child are reported at the element ``origin``.
+        """Append a child without checks, for macros. Return the child.
 
-        The dict ``given`` becomes the child's attributes, without a copy.
+        The dict ``given`` becomes the child's attributes, without a copy. Errors about the child are reported at the
+        element
+        ``origin``.
         """
         made = Element(self.row.children[tag], self.tree, self, given, origin.source, origin.line)
         self.children.append(made)
@@ -142,7 +147,7 @@ class Element:
 
     @property
     def default_class(self) -> DefaultClass:
-        """The default class that applies (spec: modeling, "Default settings").
+        """Default class that applies to this element (spec: modeling, "Default settings").
 
         It is the first of these that exists: the element's ``class``, the ``childclass`` of an enclosing frame in the
         same body, the ``childclass`` of the nearest enclosing body that has one, the global class.
@@ -212,7 +217,7 @@ class Element:
         return name in self.attributes
 
     def is_set(self, name: str) -> bool:
-        """Return whether the element itself or its default class gives the attribute."""
+        """Return whether the element itself or its default class gives the attribute a value other than None."""
         if name in self.attributes:
             return self.attributes[name] is not None
         return bool(self.row.entry) and name in self.default_class.entries.get(self.row.entry or "", {})

@@ -20,7 +20,7 @@ _STATEFUL = ("qpos", "qvel", "act", "mpos", "mquat", "ctrl")  # parts of a keyfr
 
 
 def bodies_of(tree: ModelTree) -> Iterator[Element]:
-    """Return all bodies in model order: depth first, the world first."""
+    """Yield all bodies in model order: depth first, the world first."""
     stack = [tree.worldbody]
     while stack:
         body = stack.pop()
@@ -76,7 +76,10 @@ def pieces(part: Part, values: Sequence[float]) -> dict[Element, Sequence[float]
 
 
 def rearranged(part: Part, known: dict[Element, Sequence[float]], missing: float = nan) -> tuple[float, ...]:
-    """Join the elements' values into the vector of a part of the state. Elements without values get ``missing``."""
+    """Join the elements' values into the vector of a part of the state.
+
+    The entries of an element without values, or with a wrong number of values, become ``missing``.
+    """
     values: list[float] = []
     for element, count in part:
         own = known.get(element, ())

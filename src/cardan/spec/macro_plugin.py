@@ -25,7 +25,10 @@ def plugin_of(macro: Element) -> Element | None:
 
 
 def _new_instance(plugin: Element, name: str, settings: Mapping[str, str]) -> Element:
-    """Append a plugin instance to ``extension``, with ``settings`` and the settings of the macro's ``plugin``."""
+    """Append a plugin instance to ``extension``, with ``settings`` and the settings of the macro's ``plugin``.
+
+    Return the instance. Raises MjcfError if the plugin is missing or not declared.
+    """
     word, tree = plugin["plugin"], plugin.tree
     extension = tree.section("extension")
     if not word:

@@ -27,14 +27,17 @@ def unit(element: Element, vector: Vec3, attribute: str) -> Vec3:
 
 
 def _radians(settings: Mapping[str, Any], element: Element, angle: float, attribute: str) -> float:
-    """Convert an angle of the file to radians. Round as in the reference, since ties between geoms depend on it."""
+    """Convert an angle in the file's unit to radians. Raises MjcfError if the angle is not finite.
+
+    The order of operations matches MuJoCo to the last bit, because comparisons of nearly equal values depend on it.
+    """
     if not isfinite(angle):
         raise element.error(f"an angle must be finite, found {angle:g}", attribute)
     return angle / 180.0 * pi if settings["angle"] == "degree" else angle
 
 
 def orientation(settings: Mapping[str, Any], element: Element, values: Mapping[str, Any]) -> Quat:
-    """Return the orientation of an element as a quaternion. Raises MjcfError if a vector or angle defines none.
+    """Return the orientation of an element as a quaternion. Raises MjcfError if the values define no orientation.
 
     ``values`` are the resolved values of the element, with the orientation in one of five formats. ``settings`` are the
     values of ``compiler``: unit of angles, sequence of Euler angles.

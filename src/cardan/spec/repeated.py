@@ -93,7 +93,10 @@ class Repeated(Element):
         return getattr(self, name)
 
     def varied_parts(self) -> dict[Element, Element]:
-        """Return this element's children that differ in more than names. The keys are the template's children."""
+        """Return this element's versions of the children that differ in more than names, by child of the template.
+
+        The versions are new elements; the element keeps its pattern.
+        """
         pattern = self.pattern
         assert pattern is not None
         own: dict[Element, Element] = {}

@@ -1,10 +1,11 @@
 """The macro ``<replicate>``: copies of a part of the kinematic tree, and of the elements that refer to it.
 
-Each copy becomes a ``frame`` element in place of the macro. Copy ``i`` is moved by the offset from the previous copy,
-and rotated by ``i`` times the Euler angles. Names get a suffix: the separator and the number of the copy, with as many
-digits as the count has. Elements of other sections that refer to copied elements (actuators, tendons, sensors, ...) are
-also copied, to the end of their section. The order of operations was derived from results of the reference. Relations
-between copied elements and other elements are kept, one for each copy; the reference drops or rejects some of these.
+Each copy becomes a ``frame`` element in place of the macro. Copy ``i`` is displaced from the previous copy by the
+rotated offset (see `_poses`), and rotated by ``i`` times the Euler angles. Names get a suffix: the separator and the
+number of the copy, with as many digits as the count has. Elements of other sections that refer to copied elements
+(actuators, tendons, sensors, ...) are also copied, to the end of their section. The order of operations was derived
+from results of the reference. Relations between copied elements and other elements are kept, one for each copy; the
+reference drops or rejects some of these.
 """
 
 from __future__ import annotations

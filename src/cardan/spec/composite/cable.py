@@ -84,7 +84,10 @@ def build_cable(composite: Composite) -> None:
 
 
 def _curve(composite: Composite) -> list[Vec3]:
-    """Return the vertices of the curve that the user specified by three coordinate functions."""
+    """Return the vertices (m) of the curve that the user specified by one to three coordinate functions.
+
+    Raises MjcfError for unknown functions.
+    """
     macro = composite.macro
     words = (macro["curve"] or "").split()
     if not 1 <= len(words) <= 3:
@@ -146,7 +149,7 @@ def _without_twist(tangents: list[Vec3], normal: Vec3) -> list[Quat]:
 def _add_body(
     composite: Composite, parent: Element | None, number: int, count: int, pos: Vec3, quat: Quat, length: float
 ) -> Element:
-    """Add one segment: a body with its joint, its geom, and a site if it is the first or the last."""
+    """Add one segment: a body with its joint, its geom, and a site if it is the first or the last. Return the body."""
     name = composite.name
     word = "_first" if number == 0 else "_last" if number == count - 1 else f"_{number}"
     body = composite.body(parent, name(f"B{word}"), pos=pos, quat=quat)
@@ -214,7 +217,10 @@ def build_loop(composite: Composite) -> None:
 
 
 def _add_link(composite: Composite, parent: Element | None, number: int, side: float) -> Element:
-    """Add a link at the end of a chain that leads away from the root in the direction ``side`` (1 or -1)."""
+    """Add a link at the end of a chain that leads away from the root in the direction ``side`` (1 or -1).
+
+    Return the body of the link.
+    """
     name, half = composite.name, 0.5 * composite.spacing
     angle = 2.0 * pi / composite.counts[0]
     pos: Vec3 = (side * half * (1.0 + cos(angle)), half * sin(angle), 0.0)

@@ -109,7 +109,10 @@ def _places(composite: Composite) -> tuple[list[str], list[Vec3]]:
 
 
 def _triangles(composite: Composite, bodies: int) -> list[Face]:
-    """Return the triangles of the sheet as body numbers: the user's, or two for each cell of a grid."""
+    """Return the triangles of the sheet as body numbers: the user's, or two for each cell of a 2D grid.
+
+    If there are neither, return an empty list. Raises MjcfError for invalid triangles.
+    """
     numbers = composite.macro["face"]
     if numbers:
         if len(numbers) % 3:

@@ -90,7 +90,7 @@ class Composite:
         return next(iter(self.joints.get(kind, ())), None)
 
     def main_joint(self) -> Part:
-        """Return the values for the joint that every body has."""
+        """Return the attributes of the joint that every body has."""
         return self.joint("main") or Part(self.macro, dict(COVERED))
 
     def main_tendon(self) -> Part:
@@ -113,7 +113,7 @@ class Composite:
     # --- elements ----------------------------------------------------------------------------------------------------
 
     def body(self, parent: Element | None, name: str, **given: Any) -> Element:
-        """Add a body inside ``parent``, or in place of the composite if ``parent`` is None."""
+        """Add a body inside ``parent``, or in place of the composite if ``parent`` is None. Return the body."""
         if parent is not None:
             return parent.append("body", {"name": name, **given}, self.macro)
         body = self.model_body(name, **given)
@@ -201,7 +201,7 @@ def _solver(element: Element, suffix: str, base: Values) -> Values:
 
 
 def read_composite(macro: Element, geom: Values, tendon_fix: Values, covers: bool) -> Composite:
-    """Read a composite element ``macro``. Raises MjcfError.
+    """Read a composite element ``macro``. Raises MjcfError for invalid or contradictory values.
 
     ``geom``, ``tendon_fix`` and ``covers`` are attributes of the composite's type (`Kind`).
     """
@@ -238,13 +238,16 @@ def read_composite(macro: Element, geom: Values, tendon_fix: Values, covers: boo
 
 
 def _part(element: Element, base: Mapping[str, Any], fix: Values | None = None) -> Part:
-    """Return ``base`` with the values of a sub-element in place of its own. A composite itself replaces none."""
+    """Return the `Part` of a sub-element: the values in ``base``, replaced by those that the sub-element gives.
+
+    If ``element`` is the composite itself, there is no sub-element, and no value is replaced.
+    """
     given = element.attributes.items() if element.tag != "composite" else ()
     return Part(element, {**base, **{name: value for name, value in given if name not in _NOT_OF_PARTS}}, fix or {})
 
 
 def _counts(macro: Element, values: Values) -> tuple[int, int, int]:
-    """Return the number of bodies in each dimension. Raises MjcfError if one is not positive or follows a 1."""
+    """Return the number of bodies in each dimension. Raises MjcfError for counts below 1, or above 1 after a 1."""
     padded = (*values["count"], 1, 1)
     counts = (padded[0], padded[1], padded[2])
     if min(counts) < 1:

@@ -53,7 +53,7 @@ _SOLIDS: dict[str, tuple[Callable[[Vec3], Vec3], tuple[int, ...]]] = {
 
 
 def build_solid(composite: Composite) -> None:
-    """Add the shell's bodies, the constraints between them, and the skin."""
+    """Add a sphere at the centre, the shell's bodies, the constraints between them, and the skin."""
     name, counts = composite.name, composite.counts
     place, smooth = _SOLIDS[composite.macro["type"]]
     if composite.dimensions < 3:
@@ -97,8 +97,8 @@ def _hold_together(composite: Composite, cells: list[Cell]) -> None:
 
 # --- skins -----------------------------------------------------------------------------------------------------------
 
-# corners of a cell's two triangles so that they face outward: by whether rows and columns turn about the inside, and
-# whether the side is smooth
+# corners of a cell's two triangles that face outward; keys: whether row axis x column axis points inward, whether the
+# side is smooth
 _ORDERS: dict[tuple[bool, bool], tuple[Face, Face]] = {
     (True, False): ((0, 2, 1), (0, 3, 2)),
     (True, True): ((0, 3, 2), (0, 2, 1)),

@@ -24,18 +24,18 @@ MOST_VERTICES = 200_000
 
 Face = tuple[int, int, int]
 
-# coefficients of the Hermite cubics on [0, 1]: of the values at 0 and 1 and the slopes at 0 and 1, one is 1, others 0
+# coefficients of the Hermite cubics on [0, 1]; each is 1 in one of: value at 0, value at 1, slope at 0, slope at 1
 _CUBICS = ((1.0, 0.0, -3.0, 2.0), (0.0, 0.0, 3.0, -2.0), (0.0, 1.0, -2.0, 1.0), (0.0, 0.0, -1.0, 1.0))
 _MONOMIALS = tuple((i, j) for i in range(4) for j in range(4))
-_REACH = 4  # points of a line on which a cubic between two of them depends
-_BITS = 4  # of the number of a point among those around a cell, _REACH * _REACH
+_REACH = 4  # number of points of a line on which a cubic between two points depends
+_BITS = 4  # number of bits of an index into the _REACH * _REACH points around a cell
 # cubics along the rows and the columns for each share: values, slopes along either, and twists at the corners
 _SHARES = tuple(
     (i + u, j + v) for i, j in ((0, 0), (2, 0), (0, 2), (2, 2)) for u, v in ((0, 0), (1, 0), (0, 1), (1, 1))
 )
 _FACTORS = {
     (i, j): np.array([_CUBICS[u][i] * _CUBICS[v][j] for u, v in _SHARES]) for i, j in _MONOMIALS
-}  # of x^i y^j in each share
+}  # coefficient of x^i y^j in each share
 
 
 @dataclass
@@ -157,7 +157,7 @@ def _set_influences(moved: list[Bone], rows: int, columns: int, parts: int) -> N
     row, column, i, j = _fine_vertices(rows, columns, parts)
     fine_columns = (columns - 1) * parts + 1
     vertex = (row * parts + i) * fine_columns + column * parts + j
-    # similar cells have the same weights, of bones at the same distances
+    # vertices of the same kind have equal weights, for bones at equal offsets
     kinds = ((_ends(row, rows) * 8 + _ends(column, columns)) * (parts + 1) + i) * (parts + 1) + j
     _, example, kind = np.unique(kinds, return_index=True, return_inverse=True)
     step = 1.0 / parts

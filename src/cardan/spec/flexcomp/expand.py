@@ -35,7 +35,7 @@ _GENERATORS: dict[str, Callable[[Element, dict[str, Any]], Lattice]] = {
     "gmsh": gmsh,
     "direct": direct,
 }
-_TETRAHEDRON = 4  # vertices
+_TETRAHEDRON = 4  # number of vertices
 _SLIDES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 _AXES = {"full": _SLIDES, "2d": _SLIDES[:2]}  # axes of the joints of a point; radial ones differ from point to point
 _PASSED = ("name", "group", "radius", "material", "rgba")  # attributes that the flex takes over unchanged
@@ -78,7 +78,10 @@ class Expansion:
         self.free = self.used[~self.pinned[self.used]]
 
     def run(self) -> None:
-        """Replace the macro by bodies, and add the flex, the constraint and the plugin to their sections."""
+        """Replace the macro by bodies, and add the flex, the constraint and the plugin to their sections.
+
+        If all points are pinned, there are neither bodies nor a constraint.
+        """
         siblings = self.macro.parent
         assert siblings is not None
         at = siblings.children.index(self.macro)
@@ -93,7 +96,7 @@ class Expansion:
         siblings.children[at : at + 1] = self._bodies(model) if len(self.free) else []
 
     def _check(self) -> None:
-        """Check the values that must be within bounds in every flexcomp. Raises MjcfError."""
+        """Raise MjcfError if a value is outside the bounds that apply to every flexcomp."""
         values, macro = self.values, self.macro
         if values["dim"] not in (1, 2, 3):
             raise macro.error(f"must be 1, 2 or 3, found {values['dim']}", "dim")
@@ -164,7 +167,7 @@ class Expansion:
         }
         if pinned.any():
             vertex = np.zeros((len(self.used), 3))
-            pose = IDENTITY  # of the innermost frame in the parent
+            pose = IDENTITY  # pose of the innermost frame in the parent
             for frame in self.frames:
                 pose = compose(pose, self._pose(frame))
             vertex[pinned] = _moved(pose, self.point[self.used[pinned]])

@@ -42,7 +42,8 @@ _EDGES: dict[int, tuple[tuple[int, int], ...]] = {
 class Lattice(NamedTuple):
     """Points and elements of a flexcomp before it is placed.
 
-    A ``closed`` lattice is a surface around vertex 0. By default in 3.1, all other vertices move along rays from it.
+    A ``closed`` lattice is a surface around vertex 0. By default in 3.1, all other vertices move along rays from vertex
+    0.
     """
 
     point: np.ndarray  # positions of the vertices, m (n, 3)
@@ -159,7 +160,7 @@ _PROJECTIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 def surface(element: Element, values: dict[str, Any]) -> Lattice:
     """Return a box, an elliptic cylinder along z, or an ellipsoid, made of tetrahedra.
 
-    The surface of the cube from -1 to 1 is projected on the shape. Each tetrahedron joins a triangle to the centre.
+    The surface of the cube from -1 to 1 is projected onto the shape. Each tetrahedron joins a triangle to the centre.
     """
     shape = values["type"]
     point, triangles = surface_of(shape, _checked_count(element, values, 2), values["spacing"])
@@ -230,7 +231,10 @@ def _triangles(faces: Iterable[tuple[np.ndarray, tuple[tuple[int, int, int], ...
 
 
 def in_order(items: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Number distinct items (or rows) in order of appearance. Return their first indices, and each item's number."""
+    """Number distinct items (or rows) in order of appearance.
+
+    Return the index at which each distinct item first appears, and the number of each item.
+    """
     axis = 0 if items.ndim > 1 else None
     _, first, inverse = np.unique(items, axis=axis, return_index=True, return_inverse=True)
     order = np.argsort(first)

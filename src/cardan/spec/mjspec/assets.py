@@ -148,7 +148,10 @@ class MjsMesh(Named):
         super().write(row, name, value, part)
 
     def _made(self, values: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
-        """Return vertices, normals, texture coordinates and faces of a mesh that the compiler generates."""
+        """Return vertices, normals, texture coordinates and faces of a generated mesh, as flat tuples.
+
+        Raises MjcfError for invalid parameters.
+        """
         try:
             made = builtin_mesh(values["builtin"], values["params"])
         except MeshDataError as error:
@@ -168,7 +171,7 @@ class MjsTexture(Named):
 
     @property
     def cubefiles(self) -> LiveList:
-        """Files of the six sides: right, left, up, down, front, back."""
+        """Files of the six sides of a cube texture: right, left, up, down, front, back."""
         values = self.element.resolved()
         return LiveList([values[side] or "" for side in _SIDES], lambda new: setattr(self, "cubefiles", new))
 

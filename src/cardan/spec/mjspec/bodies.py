@@ -69,7 +69,10 @@ class InBody(Named):
         return self.spec.struct(around) if around is not None and around.tag == "frame" else None
 
     def set_frame(self, frame: Any) -> None:
-        """Move the element into a frame of the same body. Raises MjcfError if the frame belongs to another body."""
+        """Move the element into a frame of the same body.
+
+        Raises MjcfError if the frame belongs to another body, is the element, or is inside the element.
+        """
         if frame.spec is not self.spec or frame.parent is not self.parent:
             raise self.element.error("the frame must belong to the same body")
         element = self.element
@@ -257,7 +260,10 @@ class MjsBody(Container):
         return found
 
     def find_all(self, kind: mjtObj | str) -> list[Any]:
-        """Return all elements of a kind (a `mjtObj` or a word, like ``"site"``) in this body's subtree, depth first."""
+        """Return all elements of a kind (a `mjtObj` or a word, like ``"site"``) in this body's subtree, depth first.
+
+        Raises ValueError for kinds that bodies do not contain.
+        """
         word = kind if isinstance(kind, str) else kind.name.removeprefix("mjOBJ_").lower()
         known = ("body", "joint", "geom", "site", "camera", "light", "frame")
         if word not in known:

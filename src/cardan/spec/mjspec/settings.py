@@ -51,8 +51,8 @@ def _groups_of(bits: int) -> tuple[int, ...] | None:
 class MjsOption(Struct):
     """Physics options, with the names of ``mjOption``. ``disableactuator`` has one bit for each actuator group."""
 
-    disableflags = _flags(DISABLE_FLAGS, False, "disableflags", "Bits (``mjtDisableBit``) of what is disabled.")
-    enableflags = _flags(ENABLE_FLAGS, True, "enableflags", "Bits (``mjtEnableBit``) of what is enabled.")
+    disableflags = _flags(DISABLE_FLAGS, False, "disableflags", "Bits (``mjtDisableBit``) of the disabled features.")
+    enableflags = _flags(ENABLE_FLAGS, True, "enableflags", "Bits (``mjtEnableBit``) of the enabled features.")
 
 
 def _section(struct: type[Struct], row: ElementRow) -> property:

@@ -253,7 +253,8 @@ class Specification:
 
         Raises:
             MjcfError: a copied name is already used.
-            ValueError: neither or both of ``site`` and ``frame`` are given.
+            ValueError: neither or both of ``site`` and ``frame`` are given, or the given one is not in this
+            specification.
         """
         if (site is None) == (frame is None):
             raise ValueError("attach needs either a site or a frame")
@@ -296,7 +297,10 @@ class Specification:
         return element
 
     def _place(self, site: Any) -> tuple[Element, dict[str, Any]]:
-        """Return the parent element of a site, and the site's pose relative to the parent, as attributes."""
+        """Return the parent element of a site, and the site's pose relative to the parent, as attributes.
+
+        Raises ValueError for an unknown site, MjcfError for a site whose pose is given by ``fromto``.
+        """
         element = self._own("site", site)
         values = element.resolved()
         if values["fromto"] is not None:
@@ -309,7 +313,7 @@ class Specification:
     # --- checks ------------------------------------------------------------------------------------------------------
 
     def check_pending(self) -> None:
-        """Raise an error if an element is incomplete: for example, a tendon without a path."""
+        """Raise MjcfError if an element is incomplete, such as a tendon without a path."""
         for struct in list(self._structs.values()):
             element: Any = struct.element
             error = struct.pending() if element.parent is not None and element in element.parent.children else None
@@ -385,7 +389,7 @@ def _setting(section: str, row: Any) -> property:
 
 
 def _section(tag: str, struct: Any) -> property:
-    """Return a property for a section, as a struct."""
+    """Return a property for a section of the tree. Its value is the struct ``struct`` of the section."""
     return property(lambda self: struct(self, self.tree.section(tag)), doc=struct.__doc__)
 
 

@@ -126,7 +126,10 @@ class Struct:
         return self.element.add(tag) if found is None and make else found
 
     def read(self, row: Attribute, part: str | None = None) -> Any:
-        """Return the resolved value of an attribute in the tree's form. ``part`` is as in `write`."""
+        """Return the resolved value of an attribute in the tree's form. ``part`` is as in `write`.
+
+        If the child element is missing, return the attribute's default.
+        """
         holder = self.element if part is None else self.part(part)
         if holder is None:
             return row.default

@@ -43,7 +43,7 @@ def live_array(values: Any, dtype: type, write: Callable[[Any], None]) -> LiveAr
 
 
 class LiveList(list[Any]):
-    """A list of an element's values. Assigning to entries changes the element."""
+    """A list of an element's values. Assigning to entries and `append` change the element."""
 
     def __init__(self, values: Any, write: Callable[[list[Any]], None]) -> None:
         super().__init__(values)
@@ -54,7 +54,7 @@ class LiveList(list[Any]):
         self._write(list(self))
 
     def append(self, value: Any) -> None:
-        """Add a value at the end."""
+        """Add a value at the end, and change the element."""
         super().append(value)
         self._write(list(self))
 

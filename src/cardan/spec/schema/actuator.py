@@ -61,7 +61,7 @@ _FFRANGE = reals("ffrange", 2, (0.0, 0.0), "range of the feedforward", since="3.
 
 
 def _input(meaning: str, default: str | None = None) -> Attribute:
-    """Return the attribute ``input``, which selects the controls of an actuator."""
+    """Return the row of the attribute ``input``, which selects the controls of an actuator."""
     return text("input", f"controls: {meaning}", default=default, since="3.12")
 
 

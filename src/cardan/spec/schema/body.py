@@ -195,13 +195,13 @@ _PARTS = [
     element("tendon", "tendons of the object",
             keyword("kind", k.COMPOSITE_TENDON, None, "which tendons", required=True),
             (_JOINT[n] for n in _LIMITS), _SOLVERS, MATERIAL, COLOUR, real("width", 0.003, "width, m")),
-    element("skin", "skin of the object", GROUP, MATERIAL, COLOUR, boolean("texcoord", False, "make coordinates"),
-            real("inflate", 0.0, "inflation, m"), integer("subgrid", 0, "vertices between"), multiplicity="?"),
+    element("skin", "skin of the object", GROUP, MATERIAL, COLOUR, boolean("texcoord", False, "texture coordinates"),
+            real("inflate", 0.0, "inflation, m"), integer("subgrid", 0, "vertices between bodies"), multiplicity="?"),
     element("geom", "geoms of the object", CONTACT_SHARED,
             (_GEOM[n] for n in ("type", "group", "size", "material", "rgba", "mass", "density")), multiplicity="?"),
     element("site", "sites of the object", (_SITE[n] for n in ("group", "size", "material", "rgba")),
             multiplicity="?"),
-    element("pin", "fixed vertex", integers("coord", (1, 2), None, "its coordinates", required=True)),
+    element("pin", "fixed vertex", integers("coord", (1, 2), None, "grid coordinates of the vertex", required=True)),
     plugin(),
 ]  # fmt: skip
 
@@ -210,7 +210,7 @@ COMPOSITE_ROW = element(
     "object made of many bodies",
     text("prefix", "prefix of the names"),
     keyword("type", k.COMPOSITE, None, "kind of object", required=True),
-    integers("count", (1, 3), (1, 1, 1), "number of elements a dimension"),
+    integers("count", (1, 3), (1, 1, 1), "number of elements in each dimension"),
     real("spacing", None, "spacing of elements, m"),
     reals("offset", 3, (0.0, 0.0, 0.0), "offset from the parent, m"),
     reals(
@@ -242,7 +242,7 @@ FLEXCOMP_ROW = element(
     real("inertiabox", 0.005, "half side of the boxes that give inertia, m"),
     file("file", "mesh file"),
     reference("mesh", "mesh", "mesh asset with the points", since="3.16", later="flexcomps made of mesh assets"),
-    reals("origin", 3, (0.0, 0.0, 0.0), "point that makes a tetrahedron of each triangle of a surface, m",
+    reals("origin", 3, (0.0, 0.0, 0.0), "point that forms a tetrahedron with each triangle of a surface, m",
           since="3.3.1"),
     boolean("rigid", False, "no deformation"),
     *POSE,
@@ -270,7 +270,7 @@ ATTACH = element(
     text("model", "name of a model in asset; without it, this model"),
     text("body", "name of the body to attach, with its content"),
     text("frame", "name of the frame to attach, with its content; without body and frame, the content of the world"),
-    text("prefix", "text before all names of what is attached", required=True),
+    text("prefix", "prefix of all attached names", required=True),
     since="3.2.0",
 )
 
@@ -301,7 +301,7 @@ FRAME = element(
     name("frame"),
     CHILDCLASS,
     *POSE,
-    reals("scale", (1, 3), (1.0, 1.0, 1.0), "scale of what is inside; one value: along all axes", repeat=True,
+    reals("scale", (1, 3), (1.0, 1.0, 1.0), "scale of the content; one value: along all axes", repeat=True,
           since="3.16", later="scaled frames"),
     keyword("scaling", k.SCALING, "similar", "which quantities are scaled", since="3.16"),
     real("massscale", 0.0, "scale of masses; 0: that of volumes", since="3.16", later="scaled frames"),
@@ -312,7 +312,7 @@ FRAME = element(
 
 REPLICATE = element(
     "replicate",
-    "copies of what stands inside, each moved and turned further",
+    "copies of the content, each moved and rotated relative to the previous one",
     integer("count", None, "number of copies", required=True),
     text("sep", "text between a name and the number of the copy"),
     reals("offset", 3, (0.0, 0.0, 0.0), "step of the position, m"),

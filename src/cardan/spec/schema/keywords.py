@@ -54,7 +54,7 @@ class mjtMeshInertia(MjEnum):
 
 
 class Words(dict[str, int]):
-    """Table of keyword → number. ``words`` is the inverse. ``enumeration`` is the class of the numbers, or None."""
+    """Table of keyword → number. ``words`` is the inverse. ``enumeration`` is the class of the members, or None."""
 
     def __init__(self, numbers: Mapping[str, int], enumeration: type[MjEnum] | None = None) -> None:
         super().__init__(numbers)

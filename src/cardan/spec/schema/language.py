@@ -74,7 +74,10 @@ def walk(row: ElementRow = SCHEMA) -> Iterator[ElementRow]:
 
 
 def _complete() -> None:
-    """Add defaults of attributes that only an entry's row has to the rows of the elements with this ``entry``."""
+    """Complete the rows of elements from the rows of their ``<default>`` entries (see `add_entry_defaults`).
+
+    The entries of actuator shortcuts are completed from the entry ``general``.
+    """
     shortcuts = [row for row in ACTUATOR.children.values() if row.tag in DEFAULT.children]
     for row in walk():
         if row.entry:

@@ -160,7 +160,7 @@ FIXED = element(
     TENDON_SHARED,
     children=[
         element("joint", "joint in the sum", reference("joint", "joint", "the joint", required=True),
-                real("coef", None, "its weight", required=True)),
+                real("coef", None, "weight of the joint", required=True)),
     ],
     kind="tendon",
     entry="tendon",

@@ -79,7 +79,7 @@ class Attribute:
     means: Mapping[Any, Any] | None = None
 
     def from_alias(self, value: Any) -> Any:
-        """Convert a value of the attribute ``alias`` to this attribute's value. False if it has no counterpart."""
+        """Return this attribute's value for a value of the attribute ``alias``, or False if there is none."""
         if self.means is None:
             return value
         return next((own for own, other in self.means.items() if other == value), False)
@@ -110,7 +110,10 @@ class Attribute:
 
     @property
     def partial(self) -> bool:
-        """Whether fewer values than the default has may be given. They replace the first values of the default."""
+        """Whether the attribute may have fewer values than its default.
+
+        Given values then replace the first values of the default.
+        """
         return self.high is not None and self.low < self.high and isinstance(self.default, tuple)
 
 
@@ -342,7 +345,7 @@ def renamed(name: str, row: Attribute, since: str) -> Attribute:
 
 
 def add_entry_defaults(row: ElementRow, entry: ElementRow) -> None:
-    """Add to an element's row the defaults of the attributes that only the row of its ``<default>`` entry has."""
+    """Add to an element's row the defaults and references that only the row of its ``<default>`` entry has."""
     row.defaults = {**entry.defaults, **row.defaults}
     row.changed = {**entry.changed, **row.changed}
     row.partial |= entry.partial

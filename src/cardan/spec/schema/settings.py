@@ -43,7 +43,7 @@ COMPILER = element(
     text("meshdir", "folder of mesh and height field files"),
     text("texturedir", "folder of texture files"),
     text("assetdir", "folder of mesh and texture files"),
-    boolean("discardvisual", False, "drop what has no effect on the dynamics"),
+    boolean("discardvisual", False, "drop elements that have no effect on the dynamics"),
     boolean("convexhull", True, "compute convex hulls of meshes", until="3.2.4"),
     boolean("usethread", True, "compile with several threads"),
     boolean("fusestatic", False, "fuse bodies without joints with their parent"),
@@ -64,7 +64,7 @@ COMPILER = element(
     boolean(
         "savecanonical",
         True,
-        "save what is not compiled in canonical notation",
+        "save values that are not compiled in canonical notation",
         since="3.16.0",
     ),
     keyword(
@@ -112,7 +112,7 @@ FLAG = _part(
     switch("sensor", True, "sensors"),
     switch("midphase", True, "mid phase of collision detection"),
     switch("eulerdamp", True, "joint damping treated implicitly by the Euler integrator"),
-    switch("autoreset", True, "reset of the data when a number is bad; without it, only a warning", since="3.2.1"),
+    switch("autoreset", True, "reset of the data when a value is invalid; without it, only a warning", since="3.2.1"),
     switch("override", False, "contact parameters overridden by those in option"),
     switch("energy", False, "potential and kinetic energy"),
     switch("fwdinv", False, "comparison of forward and inverse dynamics"),
@@ -188,7 +188,7 @@ SIZE = element(
     rows.Attribute("memory", rows.Type.MEMORY, _MEMORY, default=-1),
     integer("njmax", -1, "largest number of constraint rows; -1: automatic (deprecated)"),
     integer("nconmax", -1, "largest number of contacts; -1: automatic (deprecated)"),
-    integer("nstack", -1, "size of the stack in numbers; -1: automatic (deprecated)"),
+    integer("nstack", -1, "size of the stack in floats; -1: automatic (deprecated)"),
     integer("nuserdata", 0, "size of mjData.userdata"),
     integer("nkey", 0, "number of keyframes; more are made when the model has more"),
     *(
@@ -231,7 +231,7 @@ QUALITY = _part(
     "quality",
     "quality of pictures",
     integer("shadowsize", 4096, "side of the shadow texture, pixels"),
-    integer("offsamples", 4, "samples a pixel off screen"),
+    integer("offsamples", 4, "samples per pixel off screen"),
     integer("numslices", 28, "slices around a round geom"),
     integer("numstacks", 16, "stacks along a round geom"),
     integer("numquads", 4, "quads along a side of a box"),
@@ -265,7 +265,7 @@ _MAP = (
     real("haze", 0.3, "haze, as a share of the horizon"),
     real("shadowclip", 1.0, "extent of shadows of directional lights, in model extents"),
     real("shadowscale", 0.6, "share of a spot light's cone that casts shadows"),
-    real("actuatortendon", 2.0, "width of a tendon with an actuator, relative to without"),
+    real("actuatortendon", 2.0, "width of a tendon with an actuator, relative to one without"),
 )
 
 _SCALE = (

@@ -116,4 +116,4 @@ def plugin() -> ElementRow:
 def config() -> ElementRow:
     """Return the row of a ``config`` element of a plugin."""
     key = text("key", "name of the setting", required=True)
-    return element("config", "setting of a plugin", key, text("value", "its value", required=True))
+    return element("config", "setting of a plugin", key, text("value", "value of the setting", required=True))
