@@ -334,7 +334,7 @@ def collide_sweep(m: Model, d: Data, flex: int) -> int:
 
 @kernel
 def spread_measure(d: Data, node: int) -> float:
-    """Measure of a node, by which one of two nodes is opened first. It affects only the order of contacts.
+    """Size of a node. The larger of two nodes is opened first, which affects only the order of contacts.
 
     As in the reference, the row of the box (centre, half sizes) is read as if it held the lower and upper corners.
     """
@@ -417,8 +417,7 @@ def collide_itself(m: Model, d: Data, flex: int) -> int:
     """Append all self-contacts of a flex, internal contacts first; return a status.
 
     A flex that is rigid, or whose contype and conaffinity have no common bit, has none. The margin of the flex is
-    ignored,
-    so parts must overlap to touch.
+    ignored, so parts must overlap to touch.
     """
     if m.flex_rigid[flex] != 0 or not m.flex_contype[flex] & m.flex_conaffinity[flex]:
         return OK

@@ -140,8 +140,8 @@ def cast_at_flex(
     """Return the distance along a ray to a flex (see `cardan.api.rays.mju_rayFlex`), or `MISS`.
 
     The arguments are those of `mju_rayFlex`, except for shapes and types: `pnt` and `vec` are (1, 3), the result
-    `vertid` is (1, 1), and `flex_layer`, `flexid` and the flags are integers. If nothing is hit, `vertid` does not
-    change.
+    `vertid` is (1, 1), and `flex_layer`, `flexid` and the flags are integers. If nothing is hit, `vertid` is left
+    unchanged.
     """
     seen = VERTICES if flg_vert != 0 else 0
     seen |= EDGES if flg_edge != 0 else 0

@@ -38,7 +38,7 @@ def solver_stages(m: Any) -> list[Stage]:
 
 
 def is_dual(m: Any) -> bool:
-    """Return whether a solver of the model (main or no-slip) is dual, that is, needs `efc_AR`."""
+    """Return whether a solver of the model (main or no-slip) works on the dual problem and needs `efc_AR`."""
     return m.opt.solver == mjtSolver.mjSOL_PGS or m.opt.noslip_iterations > 0
 
 

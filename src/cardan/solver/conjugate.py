@@ -30,8 +30,7 @@ def solve_conjugate(m: Model, d: Data) -> int:
     """Compute qacc and constraint forces.
 
     Fields and return value are as for `newton.solve_islands`. If islands are solved separately, each has its own slot
-    in
-    the statistics, and solver_nisland is their number.
+    in the statistics, and solver_nisland is the number of islands with dofs.
     """
     for i in range(m.nv):
         d.qacc[i] = d.qacc_smooth[i]

@@ -128,8 +128,7 @@ def factor_scaled(a: Array1, scale: Array1, multiplier: float, n: int, factor: A
     """Factorise S A S + `multiplier` I = L D^-1 L' with S = diag(`scale`).
 
     L is lower triangular, and D is its diagonal. `factor` holds L (n x n, row by row), with reciprocals on the
-    diagonal.
-    Return False if the matrix is not positive definite.
+    diagonal. Return False if the matrix is not positive definite.
     """
     for i in range(n):
         for j in range(i + 1):

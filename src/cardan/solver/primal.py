@@ -125,8 +125,8 @@ def update_gradient(m: Model, d: Data, island: int) -> float:
 def choose_start(m: Model, d: Data, island: int, warm: bool) -> float:
     """Start at `qacc_smooth` or, if `warm` is set and the cost is lower there, at `qacc_warmstart`.
 
-    Return the cost at the start. Writes x, Mx, jar, the rows' forces and states, and
-    ``efc_b`` = J qacc_smooth - efc_aref.
+    Return the cost at the start. Writes x, Mx, jar, the rows' forces and states, and ``efc_b`` = J qacc_smooth -
+    efc_aref.
     """
     load_smooth_point(d, island)
     first, n = dof_range(d, island)
@@ -246,8 +246,7 @@ def promised_gain(d: Data, island: int) -> float:
     """Decrease of the cost by a full Newton step if no row changes its state.
 
     The result is 0 if the decrease is below its rounding error. This error is estimated as `ROUNDING` times the sum of
-    the
-    magnitudes of the rows' terms in the slope.
+    the magnitudes of the rows' terms in the slope.
     """
     slope, error = 0.0, 0.0
     first, n = dof_range(d, island)

@@ -55,13 +55,11 @@ class Attachment:
         """Copy the elements ``roots`` into ``target``, and related elements into the sections of the target's tree.
 
         ``whole`` means that the roots are the whole content of the child. Return the copies of the roots. File contents
-        in the
-        child's ``assets`` are copied, too.
+        in the child's ``assets`` are copied, too.
 
         Raises:
-            MjcfError: a name is already used in the target, or the name of a file with another content. No element of
-            the
-                target is changed.
+            MjcfError: a name is already used in the target, or the name of a file with another content. No element
+                of the target is changed.
         """
         self.parent.uses_later |= self.child.uses_later
         relations = list(self._relations(roots, whole))
@@ -108,8 +106,7 @@ class Attachment:
         """Yield the elements of other sections to copy.
 
         If ``whole``, these are all elements, else those that refer only to copied elements. With ``late_keys``,
-        elements that
-        refer to nothing are included.
+        elements that refer to nothing are included.
         """
         inside = names_of(roots)
         along = {"default", "plugin", *(element.row.kind for element in self.child.section("asset").children)}
@@ -134,7 +131,7 @@ class Attachment:
         return f"{self.prefix}{name}{self.suffix}"
 
     def _check_files(self, element: Element) -> None:
-        """Raise MjcfError if a file's name means another content in the target's ``assets``."""
+        """Raise MjcfError if a file of the element has another content in the target's ``assets``."""
         if not self.parent.assets:
             return
         for row in element.row.attributes.values():
@@ -166,8 +163,7 @@ class Attachment:
         """Copy a default class to the target, and return the copy's name.
 
         If the global classes of both models are equal, the target's is used. If the new name of the child's global
-        class is
-        taken, a number is added. For any other class, a taken name raises MjcfError.
+        class is taken, a number is added. For any other class, a taken name raises MjcfError.
         """
         entries = {tag: dict(values) for tag, values in cls.entries.items()}
         for tag, values in entries.items():

@@ -89,8 +89,7 @@ class Element:
         """Append a child without checks, for macros. Return the child.
 
         The dict ``given`` becomes the child's attributes, without a copy. Errors about the child are reported at the
-        element
-        ``origin``.
+        element ``origin``.
         """
         made = Element(self.row.children[tag], self.tree, self, given, origin.source, origin.line)
         self.children.append(made)

@@ -93,9 +93,9 @@ class Repeated(Element):
         return getattr(self, name)
 
     def varied_parts(self) -> dict[Element, Element]:
-        """Return this element's versions of the children that differ in more than names, by child of the template.
+        """Return new copies of this element's children that differ in more than names.
 
-        The versions are new elements; the element keeps its pattern.
+        The keys are the template's children. The element keeps its pattern.
         """
         pattern = self.pattern
         assert pattern is not None

@@ -80,7 +80,7 @@ class Expansion:
     def run(self) -> None:
         """Replace the macro by bodies, and add the flex, the constraint and the plugin to their sections.
 
-        If all points are pinned, there are neither bodies nor a constraint.
+        If all points are pinned, no bodies and no constraint are added.
         """
         siblings = self.macro.parent
         assert siblings is not None

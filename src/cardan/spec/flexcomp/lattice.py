@@ -42,8 +42,7 @@ _EDGES: dict[int, tuple[tuple[int, int], ...]] = {
 class Lattice(NamedTuple):
     """Points and elements of a flexcomp before it is placed.
 
-    A ``closed`` lattice is a surface around vertex 0. By default in 3.1, all other vertices move along rays from vertex
-    0.
+    A ``closed`` lattice is a surface around vertex 0. In 3.1, all other vertices by default move along rays from there.
     """
 
     point: np.ndarray  # positions of the vertices, m (n, 3)

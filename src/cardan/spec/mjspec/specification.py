@@ -254,7 +254,7 @@ class Specification:
         Raises:
             MjcfError: a copied name is already used.
             ValueError: neither or both of ``site`` and ``frame`` are given, or the given one is not in this
-            specification.
+                specification.
         """
         if (site is None) == (frame is None):
             raise ValueError("attach needs either a site or a frame")
