@@ -1,4 +1,4 @@
-"""Numeric limits, array sizes and string tables of the interface, under the names and values of MuJoCo 3.1.6."""
+"""Numeric limits, array sizes and string tables of the interface, with the names and values of MuJoCo 3.1.6."""
 
 from math import pi as _pi
 

@@ -64,7 +64,10 @@ def with_article(noun: str) -> str:
 
 
 def suggestion(word: str, known: Iterable[str], limit: int = 12) -> str:
-    """Return a hint for a misspelt ``word``: the most similar ``known`` word, or all if at most ``limit`` are known."""
+    """Return a hint for a misspelt ``word``: the most similar ``known`` word, or all if at most ``limit`` are known.
+
+    If there is neither, return an empty string.
+    """
     from difflib import get_close_matches
 
     words = list(known)

@@ -96,13 +96,16 @@ def _with_path(error: OSError, name: str) -> OSError:
 
 
 def _place(name: str) -> tuple[os.stat_result | None, str | None]:
-    """Return status and path of the file to be replaced; the path is None if the file is written to directly."""
+    """Return the `os.stat` result and the path of the file to replace.
+
+    The path is None if the file is written to directly. The `os.stat` result is None if the file does not exist.
+    """
     status, target = _status(name), _target(name)
     return status, target if status is None or stat.S_ISREG(status.st_mode) else None
 
 
 def _status(name: str) -> os.stat_result | None:
-    """Return the status of the file to which a path leads, or None if the file does not exist.
+    """Return the `os.stat` result of the file to which a path leads, or None if the file does not exist.
 
     For folders and read-only files, raise OSError.
     """
@@ -120,7 +123,10 @@ def _status(name: str) -> os.stat_result | None:
 
 
 def _target(name: str) -> str | None:
-    """Return the absolute path with links resolved; None for an open file of a process, such as ``/dev/stdout``."""
+    """Return the absolute path with links resolved; None for an open file of a process, such as ``/dev/stdout``.
+
+    If there are more than `MOST_LINKS` links, raise OSError.
+    """
     for _ in range(MOST_LINKS):
         folder = os.path.realpath(os.path.dirname(name) or os.curdir)
         if _OPEN_FILES.fullmatch(folder):
@@ -133,7 +139,7 @@ def _target(name: str) -> str | None:
 
 
 def _replace(target: str, status: os.stat_result | None, data: bytes, durable: bool) -> None:
-    """Write a temporary file, then rename it to the target."""
+    """Write a temporary file, then rename it to the target. It gets owner and permissions from ``status``, if given."""
     folder = os.path.dirname(target)
     temporary = os.path.join(folder, TEMPORARY.format(os.urandom(8).hex()))
     mode = 0o666 if status is None else 0o600  # no other user can read the temporary copy of a secret file

@@ -104,7 +104,10 @@ def _collides(values: dict[str, Any], name: str | None, paired: set[str]) -> boo
 
 
 def _pieces_of(build: Build, mesh: Mesh, progress: Progress) -> list[Element]:
-    """Return the elements of one mesh's pieces, and record the pieces' names in ``build.pieces``."""
+    """Return the elements of one mesh's pieces, and record the pieces' names in ``build.pieces``.
+
+    If the mesh has a single piece, return an empty list and record nothing.
+    """
     element, values = mesh.element, mesh.values
     name = element.name or ""
 
@@ -152,7 +155,7 @@ def with_pieces(build: Build, found: Attached) -> tuple[Attached, list[int]]:
         return found, [0] * len(found.elements)
     paired, which = _paired(build), found.which or range(len(found.bodies))
     named = {number: name for number, name in zip(which, found.names, strict=True) if name in paired}
-    starts: list[int] = []  # by element: its new index, which those of its pieces follow
+    starts: list[int] = []  # new index of each element; the indices of its pieces follow
     elements: list[Element] = []
     pieces: list[int] = []
     for number, element in enumerate(found.elements):
@@ -242,7 +245,7 @@ def warn_of_large_hulls(build: Build) -> None:
 
 
 def add_distances(build: Build) -> None:
-    """Add a plugin instance for each mesh that collides by its exact distance."""
+    """Add a plugin instance for each mesh that collides by its exact distance. Warn if such a mesh is not closed."""
     for element in build.tree.section("asset").all("mesh"):
         if element["convex"] == "exact" and not build.dropped(element):
             if not build.meshes[element.name or ""].closed:

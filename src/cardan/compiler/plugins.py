@@ -38,7 +38,7 @@ class Instance(NamedTuple):
 
     @property
     def attributes(self) -> tuple[float, ...]:
-        """Settings of a signed-distance shape as numbers (see `Shape.values`)."""
+        """Settings of a signed-distance shape as floats (see `Shape.values`)."""
         return self.shape.values(self.config)
 
 
@@ -53,7 +53,11 @@ def add_plugins(build: Build) -> None:
 
 
 def add_own_instances(build: Build) -> None:
-    """Find or add the instances of actuators and sensors, then the instances of other elements in document order."""
+    """Record the instances of actuators and sensors, then those of other elements in document order.
+
+    The instances are stored in ``build.own_instances``, by element. If an element names only a plugin, an unnamed
+    instance is added for it.
+    """
     for section in ("actuator", "sensor"):
         for element in build.tree.section(section).all("plugin"):
             build.own_instances[element] = own_instance(build, element, section)
@@ -101,7 +105,7 @@ def _wanted(build: Build, element: Element) -> Instance:
     name, plugin = values.get("instance"), values.get("plugin")
     if name:
         found = build.instances.get(name)
-        if found is None:  # that of a composite or flexcomp, when the first of its bodies requests it
+        if found is None:  # the instance of a composite or flexcomp: its first body requests it
             source = build.tree.names("plugin")[name]
             assert source.parent is not None
             found = build.instances[name] = _enter(build, source, _registered(source.parent))
@@ -126,7 +130,7 @@ def _registered(element: Element) -> Plugin:
 
 
 def _enter(build: Build, element: Element, plugin: Plugin) -> Instance:
-    """Add an instance: its name, its plugin, the sizes of its state, and its settings as text."""
+    """Add an instance to the model (name, plugin, size of its state, settings as text), and return it."""
     config = _config(element)
     try:
         plugin.check(config)
@@ -146,7 +150,10 @@ def _enter(build: Build, element: Element, plugin: Plugin) -> Instance:
 
 
 def _activations(actuator: Element) -> int:
-    """Return the number of activation variables of an actuator's plugin; 0 if the plugin or instance is not known."""
+    """Return the number of activation variables of an actuator's plugin; 0 if the plugin or instance is not known.
+
+    If the settings are invalid, the result is also 0.
+    """
     name = actuator["instance"]
     source = actuator.tree.find("plugin", name) if name else actuator
     holder = source.parent if source is not None and name else source

@@ -24,16 +24,20 @@ if TYPE_CHECKING:
     from cardan.spec.element import Element
     from cardan.spec.tree import ModelTree
 
-# objects that may refer to bodies: if the model has any of them, the reference fuses no body
+# objects that may refer to bodies: if the model has any of them, MuJoCo 3.1 fuses no bodies
 _KEEP_SECTIONS = ("contact", "equality", "tendon", "actuator", "sensor", "deformable")
 _KEEP_TAGS = ("camera", "light", "skin", "tuple")
-_REACTIONS = ("force", "torque")  # sensors of what a body's parent exerts on it
+_REACTIONS = ("force", "torque")  # sensors of the force and torque that a body's parent exerts on it
 _VISUAL_ASSETS = ("material", "texture")
 _REFERRING = ("contact", "tendon", "actuator", "sensor", "custom", "equality", "deformable")
 
 
 def plan_reductions(build: Build) -> None:
-    """Decide which elements to discard (``build.discarded``) and whether to fuse static bodies (``build.fuses``)."""
+    """Decide which elements to discard and whether to fuse static bodies.
+
+    The results are ``build.discarded``, ``build.fuses`` and, in MuJoCo 4.0, the bodies that are not fused,
+    ``build.kept``.
+    """
     tree = build.tree
     if tree.compat == "4.0":
         build.fuses = build.settings["fusestatic"]
@@ -60,7 +64,7 @@ def _has_references(tree: ModelTree) -> bool:
 
 
 def _kept_bodies(tree: ModelTree) -> set[Element]:
-    """Return the bodies that 4.0 does not fuse, whether static or not.
+    """Return the bodies that MuJoCo 4.0 does not fuse, whether static or not.
 
     These are bodies that elements refer to, that have force or torque sensors at their sites, or that have a plugin or
     a sleep policy.
@@ -94,9 +98,10 @@ def _moves(body: Body) -> bool:
 
 
 def keep_bodies_with_forces(build: Build, whole: dict[Element, Body]) -> None:
-    """Keep static bodies that have fluid forces or gravity compensation of their own in MuJoCo 4.0.
+    """Exempt bodies from fusion if fluid forces act on them or their gravity compensation differs from their parent's.
 
-    ``whole`` is the result of `inertias_of_whole`.
+    MuJoCo 4.0 does not fuse these bodies (``build.kept``). Bodies that cannot move are skipped. ``whole`` is the result
+    of `inertias_of_whole`.
     """
     option = build.tree.section("option").resolved()
     in_fluid = option["density"] > 0.0 or option["viscosity"] > 0.0
@@ -110,7 +115,7 @@ def keep_bodies_with_forces(build: Build, whole: dict[Element, Body]) -> None:
 
 
 def _referred(build: Build) -> set[Element]:
-    """Return the elements that other sections (`_REFERRING`) refer to, and the textures of materials among them."""
+    """Return the elements to which the sections `_REFERRING` refer, and the textures of the materials among them."""
     found: set[Element] = set()
     for section in _REFERRING:
         for element in build.tree.section(section).descendants():

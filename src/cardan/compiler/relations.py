@@ -79,7 +79,7 @@ def _signature(body1: int, body2: int) -> int:
 # --- equality constraints --------------------------------------------------------------------------------------------
 
 # kind of the objects, attributes that refer to them, id if the second one is left out, and the number of constraint
-# rows that the reference counts (7 for a weld, which has 6)
+# rows that MuJoCo counts (7 for a weld, which has 6)
 _OBJECTS: dict[str, tuple[str, str, str, int, int]] = {
     "connect": ("body", "body1", "body2", 0, 3),
     "weld": ("body", "body1", "body2", 0, 7),
@@ -96,8 +96,8 @@ def add_equalities(build: Build) -> None:
     elements = build.tree.section("equality").children
     if not elements:
         return
-    read: list[Element] = []  # of elements that repeat a pattern, the pattern's model
-    which: list[int] = []  # index there of each element
+    read: list[Element] = []  # elements to read; if elements repeat a pattern, only the pattern's model
+    which: list[int] = []  # index in `read` of each element
     objects1, objects2 = build.columns["eq_obj1id"], build.columns["eq_obj2id"]
     kinds = build.columns["eq_objtype"]
     for run in runs(elements, lambda element: element):
@@ -156,7 +156,7 @@ def set_equality_data(m: MjModel, d: MjData | Scratch) -> None:
 
     For a connect constraint, the anchor in the second body is computed from the anchor in the first body. For a weld
     constraint with a given relative pose, the quaternion is normalised. Without this pose, the anchor in the first body
-    and the relative pose are computed.
+    and the relative pose are computed. Constraints between sites are left unchanged.
     """
     for i, kind in enumerate(m.eq_type.tolist()):
         if kind not in (EQ_CONNECT, EQ_WELD) or m.eq_objtype[i] == OBJ_SITE:

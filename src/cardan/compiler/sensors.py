@@ -1,4 +1,4 @@
-"""Sensors (spec: modeling, "Sensors"): one table with one row for each sensor."""
+"""Sensors (spec: modeling, "Sensors"): a table of the types of sensors, and the sensors of a model."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _AXIS, _QUAT = DATA_TYPE["axis"], DATA_TYPE["quaternion"]
 class SensorRow(NamedTuple):
     """Fixed properties of a type of sensor: its code, the number and type of its values, its stage, its object.
 
-    ``about`` is the attribute that names the object: "objname" for an object of any kind, "geom1" for a geom or a body,
-    "" for none.
+    ``about`` is the attribute that names the object, such as "joint". Three values are special: "objname" (an object of
+    any kind), "geom1" (a geom or a body), and "" (no object).
     """
 
     type: int
@@ -134,7 +134,10 @@ def _user_row(element: Element, values: dict[str, Any]) -> SensorRow:
 
 
 def _any_object(element: Element) -> str:
-    """Return `SensorRow.about` for a sensor that may have an object of any kind: "objname", or "" if none is given."""
+    """Return `SensorRow.about` for a sensor that may have an object of any kind: "objname", or "" if none is given.
+
+    Raises MjcfError if only one of the attributes objtype and objname is given.
+    """
     about = "objname" if "objtype" in element.attributes else ""
     if ("objtype" in element.attributes) != ("objname" in element.attributes):
         raise element.error("needs both objtype and objname, or none of them", "objname" if about else "objtype")
@@ -147,7 +150,7 @@ def _named(build: Build, word: str, name: str) -> tuple[int, int]:
 
 
 def _object(build: Build, row: SensorRow, element: Element) -> tuple[int, int]:
-    """Return type and id of the sensor's object."""
+    """Return type (`mjtObj`) and id of the sensor's object, or (0, -1) if the sensor has none."""
     if not row.about:
         return 0, -1
     if row.about == "geom1":
@@ -157,7 +160,10 @@ def _object(build: Build, row: SensorRow, element: Element) -> tuple[int, int]:
 
 
 def _geom_or_body(build: Build, element: Element, number: int) -> tuple[int, int]:
-    """Return type and id of object ``number`` (1 or 2) of a distance sensor, which is a geom or a body."""
+    """Return type and id of object ``number`` (1 or 2) of a distance sensor, which is a geom or a body.
+
+    Raises MjcfError unless exactly one of the two is given.
+    """
     given = [kind for kind in ("geom", "body") if f"{kind}{number}" in element.attributes]
     if len(given) != 1:
         raise element.error(f"needs either geom{number} or body{number}")
@@ -165,7 +171,10 @@ def _geom_or_body(build: Build, element: Element, number: int) -> tuple[int, int
 
 
 def _reference(build: Build, element: Element) -> tuple[int, int]:
-    """Return type and id of a sensor's second object: its reference frame, camera, or second geom or body."""
+    """Return type and id of a sensor's second object, or (0, -1) if it has none.
+
+    The second object is a reference frame, a camera, or the second geom or body of a distance sensor.
+    """
     tag, given = element.row.tag, element.attributes
     if tag == "camprojection":
         return _named(build, "camera", given["camera"])

@@ -89,7 +89,10 @@ def part(section: Element, tag: str) -> Element:
 
 
 def _option_values(values: dict[str, Any], flags: dict[str, bool], version: str) -> dict[str, Any]:
-    """Convert attributes of ``option`` and its flags to fields of ``mjOption``: keywords to numbers, flags to bits."""
+    """Convert attributes of ``option`` and its flags to fields of ``mjOption``: keywords to numbers, flags to bits.
+
+    ``values`` is changed in place and returned.
+    """
     for name, words in _WORDS.items():
         if name in values:
             values[name] = words[values[name]]

@@ -24,8 +24,8 @@ class Shape:
 
     ``nsize`` is the number of its sizes. The functions compute from the sizes: ``half``, the half sides of the bounding
     box; ``radius``, the radius of the bounding sphere; ``volume``, the volume; ``inertia``, the principal moments for a
-    given mass; ``semiaxes``, the semiaxes of the ellipsoid that replaces the geom in a fluid. All results are rounded
-    as in the reference, since the principal axes of bodies with symmetry depend on rounding.
+    given mass; ``semiaxes``, the semiaxes of the ellipsoid that replaces the geom in a fluid. All results equal
+    MuJoCo's to the last bit, because the principal axes of symmetric bodies depend on rounding errors.
     """
 
     nsize: int
@@ -148,9 +148,10 @@ _WEIGHTS = (*_HALF, *reversed(_HALF[:-1]))
 def _integral(own: float, other1: float, other2: float) -> float:
     """Compute abc int_0^inf dt / ((a^2 + t) sqrt((a^2 + t) (b^2 + t) (c^2 + t))), where a, b, c are the arguments.
 
-    Added masses of an ellipsoid follow from these integrals (Lamb, Hydrodynamics, section 114). With t = scale u^3 / (1
-    - u)^2 the variable u runs from 0 to 1, and the integrand is smooth at both ends. Kronrod's nodes and weights have
-    only eight digits here, as in the reference: the relative error is 1e-7, and results are equal to the last bit.
+    Added masses of an ellipsoid follow from these integrals (Lamb, Hydrodynamics, section 114). After the substitution
+    t = scale u^3 / (1-u)^2, the variable u runs from 0 to 1, and the integrand is smooth at both ends. Kronrod's nodes
+    and weights have only eight digits here, as in MuJoCo. The relative error is therefore 1e-7, but results equal
+    MuJoCo's to the last bit.
     """
     scale = (own**3 * other1 * other2) ** 0.4
     total = 0.0

@@ -177,7 +177,10 @@ def _parse(content: bytes) -> Skin:
 
 
 def _numbers(content: bytes, at: int, dtype: str, count: int) -> tuple[np.ndarray, int]:
-    """Read ``count`` four-byte numbers at offset ``at``; return them and the offset after them."""
+    """Read ``count`` four-byte numbers at offset ``at``; return them and the offset after them.
+
+    Raises ValueError if the file ends before them.
+    """
     end = at + 4 * count
     if end > len(content):
         raise ValueError("the skin file ends too early")
@@ -188,7 +191,10 @@ def _numbers(content: bytes, at: int, dtype: str, count: int) -> tuple[np.ndarra
 
 
 def _check(element: Element, skin: Skin) -> None:
-    """Check that a skin has vertices, faces and bones, and that all numbers in the skin are valid."""
+    """Check that a skin has vertices, faces and bones, and that its counts and indices are valid.
+
+    If a number is not finite, issue a warning.
+    """
     if not (len(skin.vert) and len(skin.face) and skin.bones):
         raise element.error("a skin needs vertices, faces and bones", "file" if element["file"] else "vertex")
     if len(skin.texcoord) not in (0, len(skin.vert)):

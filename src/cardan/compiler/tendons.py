@@ -36,8 +36,8 @@ def add_tendons(build: Build) -> None:
     elements = build.tree.section("tendon").children
     if not elements:
         return
-    read: list[Element] = []  # distinct tendons; of repeated ones, only the first
-    which: list[int] = []  # index of the representative of each tendon
+    read: list[Element] = []  # tendons to read; if tendons repeat a pattern, only the pattern's model
+    which: list[int] = []  # index in `read` of each tendon
     names: list[str | None] = []
     starts: list[int] = []
     wraps: list[Part] = []

@@ -56,13 +56,16 @@ def make_contact(m: Model, d: Data) -> int:
 
 @stage
 def make_soft_contact(m: Model, d: Data) -> int:
-    """Add the rows of all contacts, like `make_contact`, if the model's contacts may involve flexes."""
+    """Add the rows of all contacts like `make_contact`, for models whose contacts may involve flexes."""
     return make_contacts(m, d, True)
 
 
 @kernel
 def make_contacts(m: Model, d: Data, flexes: Any) -> int:
-    """Add the rows of all contacts. If `flexes` is None, the compiler leaves out the code for flexes."""
+    """Add the rows of all contacts that are not excluded; set ``efc_address`` and ``mu``. Return a status.
+
+    If `flexes` is None, the code for flexes is not compiled.
+    """
     start_rows(m, d)
     enabled = is_enabled(m, d, DSBL_CONTACT) and m.nv > 0
     for con in range(d.ncon):
@@ -96,7 +99,7 @@ def add_contact(m: Model, d: Data, con: int, flexes: Any) -> int:
     body1, body2 = int(side_body(m, d, con, 0)), int(side_body(m, d, con, 1))
     bodies = stack_int_array(MAX_BODIES)
     weights = stack_array(MAX_BODIES)
-    nbody = 0  # of a contact with a flex
+    nbody = 0  # number of bodies, if a side is a flex
     if flexes is not None:
         if has_flex(d, con):
             nbody = list_bodies(m, d, con, bodies, weights)

@@ -106,7 +106,7 @@ def object_count(m: Model, e: int) -> int:
 
 @kernel
 def has_objects(m: Model, e: int) -> bool:
-    """Whether the type of an equality is known and its ids are valid. The user may have edited both."""
+    """Return whether the type of an equality is known and its ids are valid. The user may have edited both."""
     object1, object2 = m.eq_obj1id[e], m.eq_obj2id[e]
     count = object_count(m, e)
     # joints and tendons may be held at a constant; a flex has no second object

@@ -5,7 +5,7 @@ projection is the power of a wrench, i.e. of a spatial force (torque, force) = (
 spatial velocity. Wrench and velocity, like `cdof`, are about the centre of mass c of the kinematic tree (Featherstone
 2008, section 2.4). The entry of the row for a dof is therefore wrench . cdof.
 
-For two bodies, a block of rows stores its wrenches in a scratch array of `BANK_SIZE` numbers: three banks of `MAX_ROWS`
+For two bodies, a block of rows stores its wrenches in a scratch array of `BANK_SIZE` floats: three banks of `MAX_ROWS`
 wrenches, for dofs that move only the first body, only the second, and both (the sum of the first two banks). For
 contacts of flexes, which have more bodies, each body has its own bank, and the entry of a dof is the sum over the
 bodies that it moves.
@@ -114,7 +114,7 @@ UNION_SIZE = MAX_BODIES * BANK
 
 @kernel
 def start_chains(m: Model, bodies: IntArray1, nbody: int, dofs: IntArray1) -> int:
-    """Set `dofs` to the last dof of each body's chain, and return the largest of them."""
+    """Set `dofs` to the last dof of each body's chain (-1 if it is empty), and return the largest of them."""
     last = -1
     for k in range(nbody):
         dofs[k] = m.aux.body_lastdof[bodies[k]]
@@ -124,7 +124,7 @@ def start_chains(m: Model, bodies: IntArray1, nbody: int, dofs: IntArray1) -> in
 
 @kernel
 def pass_dof(m: Model, nbody: int, dofs: IntArray1, dof: int) -> int:
-    """Advance all chains that are at `dof` towards the root; return the largest remaining dof."""
+    """Advance all chains at `dof` towards the root. Return the largest remaining dof, or -1 if none remains."""
     following = -1
     for k in range(nbody):
         if dofs[k] == dof:

@@ -98,7 +98,7 @@ def add_scalar_limits(m: Model, d: Data, joint: int) -> int:
 
 @kernel
 def add_ball_limit(m: Model, d: Data, joint: int) -> int:
-    """Add the row of a ball joint's limit if it is active. The larger number of the range limits the rotation angle."""
+    """Add the row of a ball joint's limit if it is active. The larger value of the range limits the rotation angle."""
     a = int(m.jnt_qposadr[joint])
     turn = quat2vel(normalize4((d.qpos[a], d.qpos[a + 1], d.qpos[a + 2], d.qpos[a + 3])), 1.0)
     distance = max(m.jnt_range[joint, 0], m.jnt_range[joint, 1]) - norm3(turn)

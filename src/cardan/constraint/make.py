@@ -23,7 +23,7 @@ from cardan.model.kernel_views import AnyModel, Data, Model
 
 @stage
 def clear_constraint(m: Model, d: Data) -> int:
-    """Remove all constraint rows."""
+    """Remove all constraint rows and islands."""
     d.ne = 0
     d.nf = 0
     d.nl = 0

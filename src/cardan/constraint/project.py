@@ -22,7 +22,7 @@ BLOCK = 64  # number of columns of A that are computed together
 
 
 def projection_stages(m: AnyModel) -> list[Any]:
-    """Return the projection stage for the model's storage of Jacobians."""
+    """Return a list of one stage: the projection for the model's storage of Jacobians."""
     return [project_sparse] if is_sparse(m) else [project_dense]
 
 
@@ -146,7 +146,10 @@ def project_sparse(m: Model, d: Data) -> int:
 
 @kernel
 def half_pattern(m: Model, d: Data, i: int) -> None:
-    """Find the columns of row `i` of B, in increasing order: the columns of J and all their ancestors in the trees."""
+    """Write the columns of row `i` of B to ``half_col`` in increasing order, and their number to ``half_nnz``.
+
+    These are the columns of row `i` of J and all their ancestors in the trees.
+    """
     adr = int(d.work.half_adr[i])
     start = int(d.efc_J_rowadr[i])
     nnz = int(d.efc_J_rownnz[i])

@@ -71,7 +71,7 @@ def stiffness_damping(m: Model, solref: Vec2, solimp: Vec5) -> Vec2:
     """Compute stiffness k (without the factor d(r)) and damping b of the reference acceleration ``-b v - k d(r) r``.
 
     `solref` is (timeconst, dampratio), both positive, or (-stiffness, -damping), both not positive. If `solref` has
-    neither form, the default (0.02, 1) is used, as in the reference. Unless the flag refsafe is disabled, timeconst is
+    neither form, the default (0.02, 1) is used, as in MuJoCo. Unless the flag refsafe is disabled, timeconst is
     increased to at least 2 timesteps.
     """
     dmax = clip_impedance(solimp[1])
@@ -94,7 +94,10 @@ def regularizer(imp: float, diag: float) -> float:
 
 @kernel
 def is_enabled(m: Model, d: Data, bit: int) -> bool:
-    """Whether constraints with the disable flag `bit` are enabled and the user's memory limit has not been reached."""
+    """Return whether constraints with the disable flag `bit` are enabled and memory is not full.
+
+    Memory is full if the user's limit has been reached (``work.rows_full``).
+    """
     return m.opt.disableflags & (bit | DSBL_CONSTRAINT) == 0 and d.work.rows_full == 0
 
 

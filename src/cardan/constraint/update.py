@@ -49,8 +49,8 @@ def constraint_update(d: Data, jar: ConstArray1, with_hessian: int) -> float:
 
     Write efc_force and efc_state, and return the cost. All rows of an elliptic contact have the same state. If
     `with_hessian` is not 0, also write ``contact.H`` of the elliptic contacts in state CONE: the n x n Hessian of s
-    with respect to the contact's jar, row by row in the first n^2 of the 36 numbers. In all other states the Hessian of
-    s is diagonal: D for QUADRATIC, 0 otherwise.
+    with respect to the contact's jar, row by row in the first n^2 of its 36 elements. In all other states the Hessian
+    of s is diagonal: D for QUADRATIC, 0 otherwise.
     """
     bilateral = int(d.ne + d.nf)
     cost = update_equality(d, jar, 0, d.ne)

@@ -2,7 +2,7 @@
 
 Collision detection determines, for the current state, which pairs touch and at how many points; broad and mid phase
 are not repeated. Within each kind of pair, the contacts are a function of the poses and sizes of the two sides. The
-stages of this module evaluate that function again, and its tangents are the tangents of the contacts. Kinds of pairs:
+stages of this module evaluate that function again, and its tangents are the tangents of the contacts. Pair kinds:
 
 | pair | number (`pair_code`) | how its contacts are computed again |
 | --- | --- | --- |
@@ -89,15 +89,15 @@ ON_PLANE, ON_FIELD, ON_SEGMENT, ON_TRIANGLE, ON_CONVEX, ON_FACE, ON_VERTEX, OF_S
 )
 CONVEX_APART, ELEMENTS_APART = FIRST + 9, FIRST + 10
 APART = {ON_CONVEX: CONVEX_APART, OF_ELEMENTS: ELEMENTS_APART}
-"""Kinds of pairs with a different near phase for contacts at a distance; each maps to its kind at a distance."""
+"""Pair kinds with a different near phase for contacts at a distance; each maps to its kind at a distance."""
 
 
-# kinds of pairs
+# pair kinds
 
 
 @kernel
 def kind_with_geom(kind: int, dim: int) -> int:
-    """Return the kind of pair (its number) of a geom of type `kind` and a flex element of dimension `dim`."""
+    """Return the number of the pair kind of a geom of type `kind` and a flex element of dimension `dim`."""
     if kind == GEOM_PLANE:
         return ON_PLANE
     if not has_formula(kind, dim):
@@ -109,7 +109,10 @@ def kind_with_geom(kind: int, dim: int) -> int:
 
 @kernel
 def soft_code(m: Model, d: Data, con: int, reach: float) -> int:
-    """Return the kind of pair of a contact with a flex. A positive `reach` means that contacts can be at a distance."""
+    """Return the number of the pair kind of a contact with a flex.
+
+    If `reach` is positive, there can be contacts at a distance, some of which have their own pair kinds.
+    """
     geom, flex1, flex2 = d.contact.geom[con, 0], d.contact.flex[con, 0], d.contact.flex[con, 1]
     apart = reach > 0.0 and is_distant(d, con)
     if geom >= 0:
@@ -126,7 +129,7 @@ def soft_code(m: Model, d: Data, con: int, reach: float) -> int:
 
 @kernel
 def pair_code(m: Model, d: Data, con: int) -> int:
-    """Return the kind of pair of a contact: a number from the table in the module's docstring."""
+    """Return the number of a contact's pair kind, from the table in the module's docstring."""
     geom1, geom2 = d.contact.geom[con, 0], d.contact.geom[con, 1]
     if geom1 >= 0 and geom2 >= 0:
         return m.geom_type[geom1] * NTYPES + m.geom_type[geom2]
@@ -145,7 +148,7 @@ def side_key(m: Model, d: Data, con: int, side: int) -> int:
 
 
 def contact_codes(m: MjModel, d: MjData) -> tuple[int, ...]:
-    """Kinds of pairs among the contacts of `d`, as increasing numbers."""
+    """Return the numbers of the pair kinds among the contacts of `d`, in increasing order."""
     geoms = d.contact.geom[: d.ncon]
     hard = (geoms >= 0).all(axis=1)
     codes = {int(type1 * NTYPES + type2) for type1, type2 in m.geom_type[geoms[hard]].astype(int)}
@@ -155,9 +158,10 @@ def contact_codes(m: MjModel, d: MjData) -> tuple[int, ...]:
 
 
 def all_codes(m: MjModel, distant: bool) -> tuple[int, ...]:
-    """Kinds of all pairs that a model may have: geoms whose collision functions are ready, and flexes.
+    """Return the numbers of all pair kinds that a model may have.
 
-    If `distant` is set, the kinds include those of contacts at a distance.
+    They include pairs of geoms whose collision functions are ready, and pairs with flexes. If `distant` is set, they
+    also include the pair kinds of contacts at a distance.
     """
     dims = {int(dim) for dim in m.flex_dim}
     found = {int(kind_with_geom(int(kind), dim)) for kind in set(m.geom_type.tolist()) for dim in dims}
@@ -216,7 +220,10 @@ def end_of_pair(m: Model, d: Data, con: int) -> int:
 
 @stage
 def freeze_points(m: Model, d: Data) -> int:
-    """Store both touching points of each contact, each in the frame of its geom, in ``work.touching``."""
+    """Store the touching points of each contact in ``work.touching``, each in the frame of its geom.
+
+    A side that is a flex has no touching point.
+    """
     for con in range(d.ncon):
         half = 0.5 * d.contact.dist[con]
         for side in range(2):
@@ -385,7 +392,7 @@ def repeat_soft(m: Model, d: Data, con: int, end: int, near: Function) -> None:
 
 @cache
 def contacts_again(codes: tuple[int, ...], function: Function, name: str = "") -> Stage:
-    """Make the stage that computes the contacts of the kinds of pairs `codes` again; ids in the contacts are kept.
+    """Make a stage that recomputes the contacts whose pair kinds are in `codes`. It keeps the ids in the contacts.
 
     `function` is a collision function of geoms, the near phase of pairs with a flex, or `move_points`.
     """
@@ -398,7 +405,7 @@ def contacts_again(codes: tuple[int, ...], function: Function, name: str = "") -
             code, is_served = pair_code(m, d, con), False
             for known in codes:
                 is_served = is_served or code == known
-            if is_served:  # a single call, because code that is inlined many times takes minutes to compile
+            if is_served:  # a single call: if it were inlined several times, compilation would take minutes
                 repeat(m, d, con, end, function)
             con = end
         return OK
@@ -413,7 +420,11 @@ def pointwise_contacts(code: int) -> Stage:
 
 
 def _stage_of(code: int, function: Function | None) -> Stage:
-    """Make the stage of a kind of pair. All pairs of geom types with the same collision function share one stage."""
+    """Make the stage that recomputes the contacts of a pair kind.
+
+    For two geoms, if `function` is None or has no tangents, the contacts follow from their touching points. All pairs
+    of geom types with the same collision function share one stage.
+    """
     if code >= FIRST:
         return contacts_again((code,), NEAR[code], f"{NEAR[code].__name__}_{code - FIRST}")
     if function is None or f"{function.__module__}.".startswith(WITHOUT_TANGENTS):
@@ -423,7 +434,10 @@ def _stage_of(code: int, function: Function | None) -> Stage:
 
 
 def contact_stages(m: MjModel, codes: tuple[int, ...]) -> list[Stage]:
-    """Stages whose tangents are those of the contacts of the kinds `codes`. They need `freeze_points`."""
+    """Return the stages that recompute contacts of the pair kinds `codes`. They must run after `freeze_points`.
+
+    Their tangents are those of the contacts.
+    """
     found = []
     for code in codes:
         types = code // NTYPES, code % NTYPES
@@ -432,7 +446,7 @@ def contact_stages(m: MjModel, codes: tuple[int, ...]) -> list[Stage]:
 
 
 def all_contact_stages() -> list[Stage]:
-    """Stages of all kinds of pairs, with the engine's own collision functions."""
+    """Return the stages of all pair kinds, with the engine's own collision functions."""
     pairs = [(type1 * NTYPES + type2, function) for (type1, type2), function in COLLIDERS.items()]
     pairs = [(code, variant) for code, function in pairs for variant in variants(function)]
     return list(dict.fromkeys([_stage_of(*pair) for pair in pairs] + [_stage_of(code, None) for code in NEAR]))

@@ -58,7 +58,7 @@ def keep_next_position(m: Model, d: Data) -> int:
 
 @kernel
 def lengths(m: Model, joint: int) -> int:
-    """Number of coordinates of a joint before its quaternion: 3 (free) or 0 (ball). For joints without one, it is 1."""
+    """Number of coordinates of a joint before its quaternion: 3 (free) or 0 (ball). For all other joints, it is 1."""
     kind = m.jnt_type[joint]
     return 3 if kind == JNT_FREE else 0 if kind == JNT_BALL else 1
 
@@ -113,7 +113,7 @@ def _contacts_are_kept(m: Model, d: Data) -> bool:
 
 @kernel
 def _contacts_are_known(m: Model, d: Data) -> bool:
-    """Whether the current programs have all kinds of pairs of the contacts, and `work.kept_geom` has room for them."""
+    """Return whether the programs handle the pair kinds of all contacts, and ``work.kept_geom`` has room for them."""
     if d.ncon > len(d.work.kept_geom):
         return False
     for con in range(d.ncon):
@@ -127,7 +127,11 @@ def _contacts_are_known(m: Model, d: Data) -> bool:
 
 @stage
 def compare_contacts(m: Model, d: Data) -> int:
-    """Compare the contacts' sides with the previous pass. If they differ, request that old tangents be cleared."""
+    """Compare the contacts' sides with the previous pass. Return OK if they are the same.
+
+    If they differ, record the new sides and return SCRIPT_CLEARS, a request to clear old tangents. If the current
+    programs do not handle these contacts, return RESTRUCTURED instead.
+    """
     kept = d.work.kept_count
     kept[CHANGED] = 0
     if _contacts_are_kept(m, d):
@@ -154,9 +158,11 @@ def _rows_are_kept(d: Data) -> bool:
 
 @stage
 def compare_rows(m: Model, d: Data) -> int:
-    """Compare types and ids of constraint rows with the previous pass. If they differ, their old tangents are invalid.
+    """Compare types and ids of constraint rows with the previous pass. Return OK if they are the same.
 
-    If the contacts have changed in this pass, these tangents are cleared already. Otherwise, all stages must run again.
+    If they differ, record them; their old tangents are invalid. If the contacts have changed in this pass, these
+    tangents are cleared already, and the result is OK. Otherwise, return SCRIPT_BEGINS_AGAIN: all stages must run
+    again. If the rows do not fit in ``work.kept_row``, return RESTRUCTURED.
     """
     if _rows_are_kept(d):
         return OK
@@ -225,7 +231,10 @@ def gather_sensors(m: Model, d: Data) -> int:
 
 
 def lanes_are_shared(m: MjModel) -> bool:
-    """Whether lanes are shared: the model permits sharing, and all columns fit in one block only with sharing."""
+    """Return whether lanes are shared.
+
+    This is the case if the model permits sharing, and all columns fit in one block only with sharing.
+    """
     fits = m.nv > 0 and 2 * m.nv + max(2, m.nv) <= LANES < 2 * m.nv + m.na + m.nu
     own = m.opt.integrator == mjtIntegrator.mjINT_EULER and not m.nplugin and not installed_hooks(m)
     return bool(fits and own and (m.actuator_actnum <= 1).all() and not m.jnt_actfrclimited.any())

@@ -50,14 +50,14 @@ FAR = 1e300
 
 @kernel
 def is_pair(m: Model, pair: int, geom1: int, geom2: int) -> bool:
-    """Whether the explicit pair `pair` consists of `geom1` and `geom2`, in either order."""
+    """Return whether the explicit pair `pair` consists of `geom1` and `geom2`, in either order."""
     first, second = m.pair_geom1[pair], m.pair_geom2[pair]
     return (first == geom1 and second == geom2) or (first == geom2 and second == geom1)
 
 
 @kernel
 def is_distant(d: Data, con: int) -> bool:
-    """Whether a contact is at a distance, and not a contact in the gap of a margin."""
+    """Return whether a contact is at a distance, and not a contact in the gap of a margin."""
     return d.contact.exclude[con] == 0 and d.contact.dist[con] >= d.contact.includemargin[con]
 
 
@@ -70,7 +70,7 @@ def side_of(d: Data, con: int, side: int) -> int:
 
 @kernel
 def have_contact(d: Data, count: int, side1: int, side2: int) -> bool:
-    """Whether any of the first `count` contacts is between `side1` and `side2`, in either order."""
+    """Return whether any of the first `count` contacts is between `side1` and `side2`, in either order."""
     for con in range(count):
         a, b = side_of(d, con, 0), side_of(d, con, 1)
         if (a == side1 and b == side2) or (a == side2 and b == side1):
@@ -189,7 +189,10 @@ def add_geoms(m: Model, d: Data, count: int, geom1: int, geom2: int, pair: int) 
 
 @kernel
 def geoms_may_meet(m: Model, geom1: int, geom2: int) -> bool:
-    """Whether two geoms pass the filters of bodies and contact bits, are not excluded, and are not an explicit pair."""
+    """Return whether two geoms pass the filters for bodies and contact bits.
+
+    If their bodies are excluded, or the geoms are an explicit pair, the result is false.
+    """
     body1, body2 = int(m.geom_bodyid[geom1]), int(m.geom_bodyid[geom2])
     if not bits_match(
         m.geom_contype[geom1], m.geom_conaffinity[geom1], m.geom_contype[geom2], m.geom_conaffinity[geom2]
@@ -241,14 +244,17 @@ def load_points(m: Model, d: Data, shape: int, flex: int, element: int) -> float
 
 @kernel
 def has_formula(kind: int, dim: int) -> bool:
-    """Whether elements and geoms of a type (not planes) collide by a formula, or cell by cell (height fields)."""
+    """Return whether elements of dimension `dim` collide with geoms of type `kind` (not planes) by a formula.
+
+    The result is also true for height fields, with which elements collide cell by cell.
+    """
     formula = (dim == 1 and kind in (GEOM_SPHERE, GEOM_CAPSULE, GEOM_BOX)) or (dim == 2 and kind == GEOM_SPHERE)
     return formula or kind == GEOM_HFIELD
 
 
 @kernel
 def find_gap(m: Model, d: Data, radii: float) -> int:
-    """Find the nearest points of the cores in ``d.work.shape_*``, if they are within the margin plus `radii`.
+    """Compute the nearest points of the cores in ``d.work.shape_*``, if they are within the margin plus `radii`.
 
     Return the number of vertices of the last simplex, or 0 if the cores overlap or are farther apart.
     """
@@ -288,7 +294,10 @@ def elements_apart(m: Model, d: Data, flex1: int, element1: int, flex2: int, ele
 
 @kernel
 def scan_plane(m: Model, d: Data, plane: int, flex: int, append: bool) -> tuple[int, float]:
-    """Find vertices of a flex within the margin of a plane. Return a status and the smallest distance."""
+    """Compute the contacts of a flex's vertices within ``work.near_margin`` of a plane.
+
+    If `append` is set, append the contacts. Results as for `note`.
+    """
     normal, least = axis_z(d.geom_xmat, plane), FAR
     for vertex in range(m.flex_vertnum[flex]):
         found = plane_vertex(m, d, plane, flex, vertex, normal)
@@ -301,7 +310,10 @@ def scan_plane(m: Model, d: Data, plane: int, flex: int, append: bool) -> tuple[
 
 @kernel
 def scan_geom(m: Model, d: Data, geom: int, flex: int, append: bool) -> tuple[int, float]:
-    """Find elements of a flex within the margin of a geom. Return a status and the smallest distance."""
+    """Compute the contacts of a flex's elements within ``work.near_margin`` of a geom.
+
+    If `append` is set, append the contacts. Results as for `note`.
+    """
     least = FAR
     n = find_elements(m, d, flex, geom_center(m, d, geom), geom_half(m, d, geom, d.work.near_margin))
     for i in range(n):
@@ -320,7 +332,10 @@ def scan_geom(m: Model, d: Data, geom: int, flex: int, append: bool) -> tuple[in
 
 @kernel
 def scan_flexes(m: Model, d: Data, flex1: int, flex2: int, append: bool) -> tuple[int, float]:
-    """Find elements of two flexes within the margin of each other. Return a status and the smallest distance."""
+    """Compute the contacts between elements of two flexes that are within ``work.near_margin`` of each other.
+
+    If `append` is set, append the contacts. Results as for `note`.
+    """
     least, sides = FAR, (flex_side(flex1), flex_side(flex2))
     for element1 in range(m.flex_elemnum[flex1]):
         if is_active(m, flex1, element1):
@@ -341,7 +356,10 @@ def scan_flexes(m: Model, d: Data, flex1: int, flex2: int, append: bool) -> tupl
 
 @kernel
 def scan_flex(m: Model, d: Data, side1: int, side2: int, pair: int, address: int, append: bool) -> tuple[int, float]:
-    """Find contacts within the margin of a pair whose second side is a flex. Return a status and smallest distance."""
+    """Compute the contacts within ``work.near_margin`` of a pair whose second side is a flex.
+
+    If `append` is set, append the contacts. Results as for `note`.
+    """
     flex = flex_side(side2)
     if side1 < 0:
         return scan_flexes(m, d, flex_side(side1), flex, append)
@@ -400,7 +418,7 @@ def soft_collision_with_distance(m: Model, d: Data) -> int:
 
 @stage
 def soften_distant(m: Model, d: Data) -> int:
-    """Set impedance and depth of the rows of contacts at a distance, and set their damping to 0."""
+    """Set impedance, depth and regulariser of the rows of contacts at a distance, and set their damping to 0."""
     reach = d.work.reach
     for con in range(d.ncon):
         row = int(d.contact.efc_address[con])

@@ -25,8 +25,8 @@ The tangents of `constraint.update.inv_constraint` then are those of ``efc_force
 long before it converges. Therefore its own code has tangents: the sweeps are differentiated as they were made. It reads
 the inverse inertia in constraint space, A + R, so that the stage which computes it has tangents too, and the bias J
 qacc_smooth - aref from `dual_bias`. The sweeps begin with the forces of the main solver (`recall_forces`). If PGS has
-not converged, they differ from the forces that follow from its acceleration. If the sweeps began with those forces, the
-following passes of RK4 could deviate arbitrarily.
+not converged, these forces differ from those that follow from its acceleration. If the sweeps began with the latter,
+the following passes of RK4 could deviate arbitrarily.
 
 **Integrators** (spec: computation, numerical integration). Euler with implicit damping and implicitfast step with the
 acceleration b that solves ::
@@ -79,9 +79,9 @@ def solution_imbalance(m: Model, d: Data) -> int:
 def factor_solution(m: Model, d: Data) -> int:
     """Factorise the Hessian H of the primal cost at qacc, as L' D L, into ``work.solution_*``.
 
-    Reads qM, qacc and the rows; writes efc_force, efc_state and contact.H. The factor has one row per dof, with the
-    entries before the diagonal and the reciprocal of the diagonal. Here, trees without constraints are islands too, so
-    that the factor includes all dofs.
+    Reads qM, qacc and the rows; writes efc_force, efc_state, contact.H and ``work.solved``, a copy of qacc. The factor
+    has one row per dof, with the entries before the diagonal and the reciprocal of the diagonal. Here, trees without
+    constraints are islands too, so that the factor includes all dofs.
     """
     for i in range(m.nv):
         d.work.solved[i] = d.qacc[i]
@@ -128,7 +128,10 @@ def all_islands(m: Model, d: Data) -> int:
 
 @kernel
 def keep_factor(d: Data, island: int, used: int) -> int:
-    """Append the non-zero entries of an island's factor to ``work.solution_L``. Return the new number of entries."""
+    """Append the non-zero off-diagonal entries of an island's factor to ``work.solution_L``, and store its pivots.
+
+    Return the new number of entries.
+    """
     first, n = dof_range(d, island)
     dense = d.work.dense_island != 0
     for i in range(n):

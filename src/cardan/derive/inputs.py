@@ -49,7 +49,7 @@ class Part:
 
 
 def part(d: MjData, text: str) -> Part:
-    """Return the field that a name refers to; if the name has indices in brackets, a row or a number of the field.
+    """Return the field that a name refers to or, if the name has indices in brackets, a row or element of the field.
 
     Raises:
         IndexError: an index is too large.
@@ -139,7 +139,11 @@ class Inputs:
     total: int  # number of directions
 
     def seeds(self, space: TangentSpace, d: MjData, but: tuple[str, ...] = ()) -> dict[str, np.ndarray]:
-        """Directions of all fields except `but`: (size of the field, number of directions), by name of the field."""
+        """Return the directions of all fields except `but`, by name of the field.
+
+        Each value is (size of the field, number of directions). The directions of qpos are converted to coordinates
+        (nq).
+        """
         seeds: dict[str, np.ndarray] = {}
         for given, columns, weights in self.parts:
             if given.field not in but:

@@ -58,7 +58,7 @@ class Columns(NamedTuple):
 
 
 class Directions(NamedTuple):
-    """Inputs of a sweep, and the number of blocks of their directions. Each step continues the previous step's ones."""
+    """Inputs of a sweep, and the number of blocks of directions. Each step continues the previous step's directions."""
 
     inputs: tuple[str, ...]
     blocks: int
@@ -70,7 +70,7 @@ ALL = Columns(True, True)
 
 @dataclass
 class Script:
-    """Script for the requested columns or directions and the kinds of pairs that touch."""
+    """Script for the requested columns or directions and the pair kinds that touch."""
 
     programs: list[TangentProgram]
     segments: np.ndarray  # the first and the last segment run only for recorded steps
@@ -85,12 +85,12 @@ class Script:
 
 
 class StepJacobian:
-    """Computation of Jacobians of a step of one model at any number of states (arguments as in `step_jacobian`).
+    """Jacobian of a model's step, computed at one state after another (arguments as in `step_jacobian`).
 
     Attributes:
-        course: linearisation with the values and the schedule.
+        course: the `Linearisation` that holds the values of all fields, and the schedule.
         matrix: Jacobian at the state of the last `compute`. Its parts `A` and `B` are the rows of the next state.
-        inputs: fields whose tangents are the directions of state and controls.
+        inputs: fields ``d.work.seed_*``, which hold the tangents of state and controls.
     """
 
     def __init__(self, m: MjModel, sensors: bool, distant: bool, extended: bool = False) -> None:
@@ -139,7 +139,7 @@ class StepJacobian:
         self._address = 0  # address of the published frame
         self._version = hooks.version
         self._mark = internals.programs(m).of("current", self._version, object)
-        self._directed = False  # whether the last directions were other than single columns
+        self._directed = False  # whether the last directions were not single columns
 
     def compute(self, d: MjData, state: bool, control: bool) -> np.ndarray:
         """Compute the derivatives at `d`, which is not changed, with respect to state, controls, or both.
@@ -350,7 +350,7 @@ class StepJacobian:
         values: bool = False,
         common: Mapping[str, np.ndarray] = MappingProxyType({}),
     ) -> TangentProgram:
-        """Make the program of a step's tangents along directions of `inputs`, for the kinds of pairs that touch.
+        """Make the program of a step's tangents along directions of `inputs`, for the pair kinds that touch.
 
         The two stages `ends` set the directions of a block and collect its results. `blocks` is the number of blocks
         with separate shadows. `common` are shadows of another program with the same inputs.
@@ -394,7 +394,7 @@ def _plain_segment(program: Program) -> tuple[int, ...]:
 def step_jacobian(m: MjModel, sensors: bool, reach: float = 0.0, extended: bool = False) -> Iterator[StepJacobian]:
     """Lend a `StepJacobian` of a model, with or without sensor data, to one user (`derive.linearisation.lent`).
 
-    Contacts at a distance of up to `reach` (m) are included (`derive.distant`). If `extended` is set, the numbers that
+    Contacts at a distance of up to `reach` (m) are included (`derive.distant`). If `extended` is set, the values that
     plugins keep from step to step belong to the state.
 
     Raises:

@@ -70,12 +70,12 @@ class Linearisation:
     The model's options must not change during use. Contacts at a distance are included up to ``work.reach``.
 
     Attributes:
-        d: private data, with the values.
+        d: private data with the values at the current state.
         schedule: stages that are differentiated.
-        values: program that computes the values.
+        values: program that computes the values of all fields.
         remembered: number of values that plugins remember, without their states.
         nmemory: number of values that plugins keep, if these belong to the state; otherwise 0.
-        codes: kinds of pairs that have touched so far (`derive.contact.contact_codes`).
+        codes: pair kinds that have touched so far (`derive.contact.contact_codes`).
         version: number of changes of the contacts' sides and the constraint rows so far (an array of one number).
     """
 

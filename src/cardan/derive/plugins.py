@@ -59,7 +59,7 @@ STEPPED = (*EVALUATED, ADVANCE)
 
 @stage
 def actuators_begin(m: Model, d: Data) -> int:
-    """Set the forces of plugin actuators to 0. If such an actuator has a `dyntype`, set its last activation's rate."""
+    """Set the forces of plugin actuators to 0. If an actuator has a `dyntype`, compute its last activation's rate."""
     begin_plugin_actuators(m, d)
     return OK
 
@@ -128,11 +128,14 @@ def plugin_tangents(m: MjModel, functions: Functions, stage: Stage, advance: boo
     return None
 
 
-# what plugins remember
+# memory of plugins
 
 
 def left_behind(functions: Functions, slots: Collection[int] = STEPPED) -> dict[int, frozenset[str]]:
-    """Find which memory (numbers, states) each instance's compiled functions of the kinds `slots` write."""
+    """Return the kinds of memory (`NUMBER`, `STATE`) that functions of the kinds `slots` write, by plugin instance.
+
+    Only compiled functions are examined.
+    """
     found: dict[int, frozenset[str]] = {}
     for place, function in functions.items():
         instance, slot = divmod(place, SLOTS)
@@ -157,7 +160,7 @@ def remembered_numbers(m: MjModel, d: MjData, slots: Collection[int] = STEPPED) 
 
 
 def made_by_the_user(m: MjModel) -> bool:
-    """Whether a model has user-defined plugins. The `init` of such a plugin can create any number of values."""
+    """Return whether a model has user-defined plugins. The `init` of such a plugin can create any number of values."""
     computing = [plugin_of(m, k).compute for k in range(m.nplugin)]
     return any(compute is None or not f"{compute.__module__}.".startswith(STOCK) for compute in computing)
 

@@ -71,7 +71,10 @@ def steps_of(
 
 
 def _varying_steps(stages: Sequence[Stage | Plain], active: frozenset[str]) -> list[Step]:
-    """Find, in a forward pass, which fields vary and which of these each stage reads and writes."""
+    """Make the steps of a program in a forward pass, with the varying fields that each stage reads and writes.
+
+    A `Plain` stage that reads tangents is left out if none of the fields that it reads varies.
+    """
     steps: list[Step] = []
     for stage in stages:
         if isinstance(stage, Plain):
@@ -87,7 +90,10 @@ def _varying_steps(stages: Sequence[Stage | Plain], active: frozenset[str]) -> l
 
 
 def _needed_steps(steps: list[Step], wanted: frozenset[str]) -> list[Step]:
-    """Find, in a backward pass, which of the written fields are wanted, or are needed to compute wanted fields."""
+    """Restrict the fields that each step reads and writes to the needed ones, in a backward pass.
+
+    A field is needed if it is in `wanted` or if a wanted field is computed from it.
+    """
     found: list[Step] = []
     for stage, active, reads, writes in reversed(steps):
         keep = writes & wanted
@@ -108,7 +114,7 @@ def _sums(stage: Stage | Plain) -> frozenset[str]:
 
 
 def _runs(step: Step, all_run: bool) -> bool:
-    """Whether a stage runs for its own results, and not only as a partner (`_with_partners`)."""
+    """Return whether a stage runs for its own results, and not only as a partner (`_with_partners`)."""
     stage = step.stage
     if isinstance(stage, Plain) and not stage.reads:
         return all_run or not stage.partners
@@ -212,9 +218,9 @@ class TangentProgram:
     The program works on the data `d`, which contains the values at the current state. It computes the tangents of the
     fields `outputs` with respect to the fields `inputs` (for example ``d.qpos`` or ``m.body_mass``), in `blocks` blocks
     of `LANES` directions. If `several` is set, no stage is left out, because the stages make several forward passes or
-    can create other rows than the values have. `resets` are stages that restore the state after a block, with tangents
-    of 0. `common` are shadows of fields of the data that several programs share. The attribute `shadows` has those of
-    the model, "m", and of the data, "d".
+    can create constraint rows that the data do not have. `resets` are stages that restore the state after a block, with
+    tangents of 0. `common` are shadows of fields of the data that several programs share. The attribute `shadows` has
+    those of the model, "m", and of the data, "d".
     """
 
     def __init__(

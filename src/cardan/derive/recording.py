@@ -1,8 +1,9 @@
 """Stages that record steps and repeat recorded steps, so that a trajectory is one native call.
 
-The start of a step is recorded as a row of numbers: the full state (``mjSTATE_INTEGRATION``), then the memory of
-plugins. Worlds are recorded one after the other. In each world, every ``work.tape_every``-th of ``work.tape_nstep``
-steps has a row, and the end of the last step has one. ``work.tape_step`` counts steps through all worlds.
+The start of a step is recorded as a row of the *tape*, an array of floats: the full state (``mjSTATE_INTEGRATION``),
+then the memory of plugins. Worlds are recorded one after the other. In each world, every ``work.tape_every``-th of
+``work.tape_nstep`` steps has a row, and the end of the last step has one. ``work.tape_step`` counts steps through all
+worlds.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from cardan.step.state import ACT, QPOS, QVEL, TIME, count_state, exchange_state
 
 @kernel
 def row_length(m: Model, d: Data) -> int:
-    """Length of a row of the tape."""
+    """Number of elements in a row of the tape."""
     return count_state(m, STATE_INTEGRATION) + len(d.work.tape_remembered)
 
 
@@ -122,7 +123,8 @@ def end_recorded(m: Model, d: Data) -> int:
 def pull_back(m: Model, d: Data) -> int:
     """Propagate the adjoint state of a world (``work.adjoint``) back through the step ``work.tape_step``.
 
-    Uses the Jacobian of the step; writes the gradient with respect to the step's controls. Go on to the previous step.
+    Uses the Jacobian of the step, and adds ``work.adjoint_states``, the derivatives of the loss with respect to the
+    state before the step. Writes the gradient with respect to the step's controls. Then go on to the previous step.
     """
     step = d.work.tape_step
     nx = 2 * m.nv + m.na + d.work.nmemory
@@ -158,7 +160,10 @@ def keep_jacobian(m: Model, d: Data) -> int:
 
 @stage
 def begin_directions(m: Model, d: Data) -> int:
-    """Set the directions of block `work.column` to the sensitivities before the step ``work.tape_step``."""
+    """Set the directions of block `work.column`: sensitivities of the state before a step, and those of its controls.
+
+    The step is ``work.tape_step``.
+    """
     nx, block = 2 * m.nv + m.na + d.work.nmemory, d.work.column
     at = (state_number(d) * d.work.tape_blocks + block) * nx * LANES
     for row in range(nx):

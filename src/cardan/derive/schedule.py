@@ -89,13 +89,13 @@ class Schedule:
     functions: Functions  # functions of plugins, by index in the model's table
     left: dict[int, frozenset[str]]  # memory that plugins write, by instance (`derive.plugins`)
     remembers: bool  # whether memory of plugins must be restored before each evaluation
-    extended: bool  # whether numbers that plugins keep from step to step belong to the state
+    extended: bool  # whether values that plugins keep from step to step belong to the state
 
 
 def schedule_of(m: MjModel, kind: str, distant: bool, extended: bool) -> Schedule:
     """Make the schedule of one of `KINDS` for a model.
 
-    If `distant` is set, contacts at a distance are included (`derive.distant`). If `extended` is set, the numbers that
+    If `distant` is set, contacts at a distance are included (`derive.distant`). If `extended` is set, the values that
     plugins keep from step to step belong to the state (`derive.plugins`).
     """
     dynamics, changes = KINDS[kind]
@@ -140,7 +140,7 @@ def tangent_stages(m: MjModel, schedule: Schedule, codes: tuple[int, ...], value
     Args:
         m: model.
         schedule: the stages that are differentiated.
-        codes: kinds of pairs that touch (`derive.contact.contact_codes`).
+        codes: pair kinds that touch (`derive.contact.contact_codes`).
         values: whether the values are computed too.
 
     Raises:

@@ -5,19 +5,21 @@ is l_n = dL/dx_n and then, from the last step to the first ::
 
     l_t = A_t' l_(t+1) + C_t' dL/ds_t + dL/dx_t          dL/du_t = B_t' l_(t+1) + D_t' dL/ds_t
 
-(Bryson and Ho, Applied Optimal Control, 1975, section 2.2.) This suits many inputs and one result. For few inputs p
-and many results, the sensitivity S_t of the state before step t is propagated forwards ::
+(Bryson and Ho, Applied Optimal Control, 1975, section 2.2.) A_t and B_t are the Jacobians of x_(t+1), and C_t and D_t
+those of s_t, with respect to x_t and u_t. This suits many inputs and one result. For few parameters p and many results,
+the sensitivity S_t = dx_t/dp is propagated forwards ::
 
-    S_(t+1) = A_t S_t + P_t        dx_(t+1)/dp, and of the sensor data C_t S_t + Q_t
+    S_(t+1) = A_t S_t + P_t          ds_t/dp = C_t S_t + Q_t
 
-(Dickinson and Gelinas, Sensitivity analysis of ordinary differential equation systems, J. Comp. Phys. 1976.) A step's
-tangents are computed along the columns of S_t and p together: eight parameters take one block of lanes, whatever the
-size of the state.
+(Dickinson and Gelinas, Sensitivity analysis of ordinary differential equation systems, J. Comp. Phys. 1976.) P_t and
+Q_t are the Jacobians of x_(t+1) and s_t with respect to p. A step's tangents are computed along the columns of S_t and
+p together: eight parameters take one block of lanes, whatever the size of the state.
 
-A row holds the start of a step, a few numbers per degree of freedom. A sweep computes all other quantities again. With
-checkpoints every k steps, only each k-th step is kept. The steps in between are recorded again, a *stretch* of k steps
-of all worlds at a time (Griewank and Walther, Evaluating Derivatives, 2008, section 12.2). This needs memory for
-n / k + k steps, and the time of one more simulation. All worlds have the same model and the same number of steps.
+The *tape* has one row per recorded step, which holds the start of the step: a few floats per degree of freedom. A sweep
+computes all other quantities again. With checkpoints every k steps, only each k-th step is kept. The steps in between
+are recorded again, a *stretch* of k steps of all worlds at a time (Griewank and Walther, Evaluating Derivatives, 2008,
+section 12.2). This needs memory for n / k + k steps, and the time of one more simulation. All worlds have the same
+model and the same number of steps.
 """
 
 from __future__ import annotations
@@ -60,7 +62,10 @@ Feedback = tuple[np.ndarray, np.ndarray]
 
 
 class Rows:
-    """Layout of a row that holds the start of a step; `remembered` are the indices of numbers that plugins remember."""
+    """Layout of a row of the tape, which holds the start of a step.
+
+    `remembered` contains the indices of the values that plugins remember.
+    """
 
     def __init__(self, m: MjModel, remembered: np.ndarray) -> None:
         sizes = field_sizes(m)
@@ -155,7 +160,7 @@ class Recorded:
     ) -> None:
         """Go through all steps of all worlds, one stretch after the other; the stage `after` runs after each step.
 
-        This stage reads and writes arrays in private fields of the data. The arrays `of_steps` have numbers for each
+        This stage reads and writes arrays in private fields of the data. The arrays `of_steps` contain values for each
         step (worlds, nstep, ...) or for each state (worlds, nstep + 1, ...).
         """
         length = self.nstep if self.every == 1 else self.every

@@ -58,13 +58,13 @@ def clamp(x: float, low: float, high: float) -> float:
 
 @kernel
 def is_bad(x: float) -> bool:
-    """Whether a number is NaN or too large to continue with (spec: mju_isBad)."""
+    """Return whether a number is NaN or too large to continue with (spec: mju_isBad)."""
     return not (-MAXVAL <= x <= MAXVAL)
 
 
 @kernel
 def actuator_disabled(m: Model, actuator: int) -> bool:
-    """Whether the group of an actuator is disabled by `opt.disableactuator`."""
+    """Return whether the group of an actuator is disabled by `opt.disableactuator`."""
     group = m.actuator_group[actuator]
     return 0 <= group <= LAST_GROUP and (m.opt.disableactuator >> group) & 1 == 1
 
@@ -157,7 +157,10 @@ def _turn_gear(m: Model, actuator: int) -> float:
 
 @kernel
 def _nearest_turn(m: Model, d: Data, actuator: int, setpoint: float) -> float:
-    """Return `setpoint`. If a servo rotates, move it by whole turns to within half a turn of the current length."""
+    """Shift the setpoint of a rotary position servo by whole turns to within half a turn of the current length.
+
+    Return the shifted setpoint. For all other actuators, return `setpoint` unchanged.
+    """
     if m.actuator_gaintype[actuator] != GAIN_FIXED or m.actuator_biastype[actuator] != BIAS_AFFINE:
         return setpoint
     turn = 2.0 * pi * _turn_gear(m, actuator)

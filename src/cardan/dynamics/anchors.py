@@ -24,7 +24,7 @@ def data3(m: Model, e: int, k: int) -> Vec3:
 
 @kernel
 def is_of_sites(m: Model, e: int) -> bool:
-    """Whether a connect or weld constrains two sites instead of two bodies."""
+    """Return whether a connect or weld constrains two sites instead of two bodies."""
     return m.eq_objtype[e] == OBJ_SITE
 
 

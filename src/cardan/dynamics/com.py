@@ -170,7 +170,7 @@ def com_vel(m: Model, d: Data) -> int:
 
 @kernel
 def object_body(m: Model, kind: int, k: int) -> int:
-    """Body to which an object belongs."""
+    """Body to which object `k` of type `kind` (mjtObj) belongs."""
     if kind in (OBJ_BODY, OBJ_XBODY):
         return k
     if kind == OBJ_GEOM:

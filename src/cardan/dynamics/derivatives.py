@@ -100,13 +100,13 @@ def _current_input(m: Model, d: Data, actuator: int) -> float:
 
 @kernel
 def _is_at_limit(force: float, limits: ConstArray2, row: int) -> bool:
-    """Whether a force is at or beyond one of its two limits."""
+    """Return whether a force is at or beyond one of its two limits."""
     return force <= limits[row, 0] or force >= limits[row, 1]
 
 
 @kernel
 def is_saturated(m: Model, d: Data, actuator: int) -> bool:
-    """Whether the force of an actuator is at a limit, so that it does not depend on velocity.
+    """Return whether the force of an actuator is at a limit, so that it does not depend on velocity.
 
     The limit is ``forcerange``, or ``actuatorfrcrange`` of the joint on which the actuator acts.
     """
@@ -258,7 +258,7 @@ def unit6(k: int) -> Vec6:
 
 @kernel
 def clear_matrices(m: Model, d: Data) -> None:
-    """Set the matrices of all bodies to zero."""
+    """Set the matrices B of all bodies (``work.composite``) to zero."""
     for body in range(m.nbody):
         for k in range(36):
             d.work.composite[body, k] = 0.0
@@ -266,7 +266,7 @@ def clear_matrices(m: Model, d: Data) -> None:
 
 @kernel
 def add_to_parents(m: Model, d: Data) -> None:
-    """Sum the matrices of bodies over subtrees, in a backward pass that adds each matrix to the parent's matrix."""
+    """Sum the matrices B over subtrees, in a backward pass that adds each body's matrix to its parent's matrix."""
     for body in range(m.nbody - 1, 0, -1):
         parent = m.body_parentid[body]
         if parent > 0:
@@ -314,7 +314,7 @@ def add_projection(m: Model, d: Data) -> None:
 
 @kernel
 def _add_rotations(d: Data, velocity: Vec6, dof: int) -> Vec6:
-    """Add three rotations of a ball or free joint to `velocity`; write P_j of their dofs to `work.axis_rate`."""
+    """Return `velocity` plus three rotations of a ball or free joint; write P_j of their dofs to `work.axis_rate`."""
     for k in range(dof, dof + 3):
         velocity = add_scaled6(velocity, get6(d.cdof, k), d.qvel[k])
     for k in range(dof, dof + 3):

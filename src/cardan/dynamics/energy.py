@@ -30,7 +30,7 @@ def _joint_displacement2(m: Model, d: Data, joint: int) -> float:
 
 @stage
 def energy_pos(m: Model, d: Data) -> int:
-    """Compute the potential energy of gravity and springs, energy[0]. Reads xipos, qpos, ten_length."""
+    """Compute the potential energy of gravity and springs. Reads xipos, qpos, ten_length; writes energy[0]."""
     gravity_energy, spring_energy = 0.0, 0.0
     if not m.opt.disableflags & DSBL_GRAVITY:
         gravity = (m.opt.gravity[0], m.opt.gravity[1], m.opt.gravity[2])
@@ -49,7 +49,7 @@ def energy_pos(m: Model, d: Data) -> int:
 
 @stage
 def energy_vel(m: Model, d: Data) -> int:
-    """Compute the kinetic energy 0.5 v' M v, energy[1]. Reads qM, qvel."""
+    """Compute the kinetic energy 0.5 v' M v. Reads qM, qvel; writes energy[1]."""
     energy = 0.0
     for i in range(m.nv):
         start = m.aux.M_rowadr[i]

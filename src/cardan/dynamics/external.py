@@ -4,7 +4,7 @@ A side of a contact is a geom and its body, or a vertex or element of a flex and
 is a weighted sum of the Jacobians of its point on all these bodies; the weights of the first side are negative. The
 body of a geom or of a vertex has weight 1. An element distributes the contact over the bodies of its vertices. Their
 weights are inversely proportional to the vertices' distances from the contact, and the squares of the weights sum to 1
-(spec: modelling, deformable objects). The weighting scheme was derived from numerical results of the reference.
+(spec: modelling, deformable objects). The weighting scheme was derived from numerical results of MuJoCo.
 """
 
 from __future__ import annotations
@@ -31,15 +31,17 @@ def side_body(m: Model, d: Data, con: int, side: int) -> int:
 
 @kernel
 def has_flex(d: Data, con: int) -> bool:
-    """Whether at least one side of a contact is a flex."""
+    """Return whether at least one side of a contact is a flex."""
     return d.contact.geom[con, 0] < 0 or d.contact.geom[con, 1] < 0
 
 
 @kernel
 def list_bodies(m: Model, d: Data, con: int, bodies: IntArray1, weights: Array1) -> int:
-    """List the bodies of both sides of a contact, with their weights. The weights of the first side are negative.
+    """Write the bodies of both sides of a contact to `bodies`, and their weights to `weights`.
 
-    `bodies` and `weights` have room for `MAX_BODIES`. Return the number of bodies; a body may occur twice.
+    The weights of the first side are negative. If the sides are a vertex and an element of the same flex, the element
+    is used without this vertex. Both arrays have room for `MAX_BODIES`. Return the number of bodies; a body may occur
+    twice.
     """
     n = 0
     for side in range(2):
@@ -95,7 +97,7 @@ def _contact_component(m: Model, d: Data, contact: int, k: int) -> float:
 
 @kernel
 def contact_force(m: Model, d: Data, contact: int) -> Vec6:
-    """Force and torque of a contact in the contact frame (6 numbers: force, then torque); 0 if it has no efc rows.
+    """Force and torque of a contact in the contact frame (6 numbers: force, then torque); 0 if it has no rows.
 
     The wrench acts on the body of the second geom; the body of the first geom gets the opposite (spec:
     mj_contactForce).

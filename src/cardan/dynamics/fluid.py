@@ -46,13 +46,13 @@ from cardan.model.kernel_views import AnyModel, Data, Model
 
 @kernel
 def has_fluid(m: AnyModel) -> bool:
-    """Whether the fluid exerts forces: it has density or viscosity, and passive forces are enabled."""
+    """Return whether the fluid has density or viscosity and passive forces are enabled."""
     return (m.opt.density > 0.0 or m.opt.viscosity > 0.0) and has_passive(m)
 
 
 @kernel
 def uses_ellipsoids(m: Model, body: int) -> bool:
-    """Whether the fluid acts on the geoms of a body instead of its inertia box."""
+    """Return whether the fluid acts on the geoms of a body instead of its inertia box."""
     first = m.body_geomadr[body]
     for geom in range(first, first + m.body_geomnum[body]):
         if m.geom_fluid[geom, 0] > 0.0:

@@ -28,7 +28,7 @@ from cardan.model.kernel_views import AnyModel, Data, Model
 
 @kernel
 def is_standalone(m: AnyModel, dof: int) -> bool:
-    """Whether a dof belongs to a free body without jointed descendants."""
+    """Return whether a dof belongs to a free body without jointed descendants."""
     joint = m.dof_jntid[dof]
     if m.jnt_type[joint] != JNT_FREE:
         return False
@@ -38,14 +38,14 @@ def is_standalone(m: AnyModel, dof: int) -> bool:
 
 @kernel
 def is_part_of_standalone(m: Model, body: int) -> bool:
-    """Whether a body is a standalone free body, or is fixed to one."""
+    """Return whether a body is a standalone free body, or is fixed to one."""
     root = m.body_rootid[body]
     return m.body_dofnum[root] == 6 and is_standalone(m, m.body_dofadr[root])
 
 
 @kernel
 def has_standalone_bodies(m: AnyModel) -> bool:
-    """Whether the model has free bodies without jointed descendants."""
+    """Return whether the model has free bodies without jointed descendants."""
     for joint in range(m.njnt):
         if is_standalone(m, m.jnt_dofadr[joint]):
             return True

@@ -127,7 +127,7 @@ def factor_m(m: Model, d: Data) -> int:
 
 @kernel
 def solve_lt(m: Model, ld: Array1, x: Array1, at: int) -> None:
-    """Replace x, the nv numbers from `x[at]` on, by L'^-1 x (from the leaves to the root)."""
+    """Replace x, the nv elements from `x[at]` on, by L'^-1 x (from the leaves to the root)."""
     for i in range(m.nv - 1, -1, -1):
         value = x[at + i]
         if value != 0.0:
@@ -137,7 +137,7 @@ def solve_lt(m: Model, ld: Array1, x: Array1, at: int) -> None:
 
 @kernel
 def solve_ld(m: Model, ld: Array1, diag_inv: Array1, x: Array1, at: int) -> None:
-    """Replace x, the nv numbers from `x[at]` on, by (L' D L)^-1 x, with factors from `factor_ld`."""
+    """Replace x, the nv elements from `x[at]` on, by (L' D L)^-1 x, with factors from `factor_ld`."""
     solve_lt(m, ld, x, at)
     for i in range(m.nv):
         x[at + i] *= diag_inv[i]
@@ -157,7 +157,7 @@ def solve_m(m: Model, d: Data, x: Array1) -> None:
 
 @kernel
 def half_solve_m(m: Model, d: Data, x: Array1, at: int) -> None:
-    """Replace x, the nv numbers from `x[at]` on, by y = sqrt(D)^-1 L'^-1 x, so that y' y = x' M^-1 x."""
+    """Replace x, the nv elements from `x[at]` on, by y = sqrt(D)^-1 L'^-1 x, so that y' y = x' M^-1 x."""
     solve_lt(m, d.qLD, x, at)
     for i in range(m.nv):
         x[at + i] *= d.qLDiagSqrtInv[i]

@@ -17,7 +17,7 @@ AUTO_SPARSE_NV = 60
 
 @kernel
 def is_sparse(m: AnyModel) -> bool:
-    """Whether constraint and tendon Jacobians are stored in compressed rows (spec: mj_isSparse)."""
+    """Return whether constraint and tendon Jacobians are stored in compressed rows (spec: mj_isSparse)."""
     return m.opt.jacobian == JAC_SPARSE or (m.opt.jacobian == JAC_AUTO and m.nv >= AUTO_SPARSE_NV)
 
 
@@ -56,7 +56,7 @@ def _clear(m: Model, jacobian: Array2) -> None:
 
 @kernel
 def set_column3(matrix: Array2, column: int, v: Vec3) -> None:
-    """Store three numbers in a column of a matrix (3, n)."""
+    """Store a vector in a column of a matrix (3, n)."""
     matrix[0, column] = v[0]
     matrix[1, column] = v[1]
     matrix[2, column] = v[2]
@@ -104,7 +104,7 @@ def jac_point_axis(m: Model, d: Data, jac_point: Array2, jac_axis: Array2, point
 
 @kernel
 def in_subtree(m: AnyModel, body: int, root: int) -> bool:
-    """Whether a body is in the subtree of another (parents have smaller ids)."""
+    """Return whether a body is in the subtree of `root`, which includes `root` (parents have smaller ids)."""
     while body > root:
         body = m.body_parentid[body]
     return body == root

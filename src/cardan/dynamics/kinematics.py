@@ -62,7 +62,10 @@ def _unit_qpos_quat(d: Data, adr: int, in_place: bool) -> Vec4:
 
 @kernel
 def _moved_pose(m: Model, d: Data, body: int, in_place: bool) -> tuple[Vec3, Vec4]:
-    """Return the pose of a body without a free joint; store the anchors and axes of its joints."""
+    """Return the pose of a body without a free joint; store the anchors and axes of its joints.
+
+    If `in_place` is set, also normalise the quaternions of its ball joints and of its mocap pose.
+    """
     parent = m.body_parentid[body]
     mocap = m.body_mocapid[body]
     pos = get3(m.body_pos, body)
@@ -162,8 +165,8 @@ def kinematics(m: Model, d: Data) -> int:
     """Compute the poses of bodies, joints, geoms and sites in the world frame.
 
     Reads qpos, mocap_pos, mocap_quat and normalises their quaternions in place. Writes xpos, xquat, xmat, xipos, ximat,
-    xanchor, xaxis, geom_xpos, geom_xmat, site_xpos, site_xmat. On x86, results equal the reference's to the last bit.
-    This matters for parallel faces of hulls: the last bit decides which of several equally deep points is the contact.
+    xanchor, xaxis, geom_xpos, geom_xmat, site_xpos, site_xmat. On x86, results equal MuJoCo's to the last bit. This
+    matters for parallel faces of hulls: the last bit decides which of several equally deep points is the contact.
     """
     _place_bodies(m, d, True)
     _place_frames(m, d)

@@ -154,6 +154,7 @@ def muscles(m: Model, d: Data) -> int:
 
     Reads ctrl, act, actuator_length, actuator_velocity; writes act_dot (na,), work.actuator_gain,
     work.actuator_gain_slope and work.actuator_bias (nu,) of actuators whose dynamics, gain or bias has the type muscle.
+    Sets MUSCLES_MADE in work.actuation_made.
     """
     d.work.actuation_made |= MUSCLES_MADE
     limit_controls(m, d)
@@ -175,7 +176,7 @@ def muscles(m: Model, d: Data) -> int:
 
 
 def has_muscles(m: MjModel) -> bool:
-    """Whether any actuator has the activation dynamics, the gain or the bias of a muscle."""
+    """Return whether any actuator has the activation dynamics, the gain or the bias of a muscle."""
     return bool(
         (m.actuator_dyntype == DYN_MUSCLE).any()
         or (m.actuator_gaintype == GAIN_MUSCLE).any()

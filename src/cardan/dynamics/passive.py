@@ -46,7 +46,7 @@ def tendon_extension(m: Model, d: Data, tendon: int) -> float:
 
 @kernel
 def has_gravcomp(m: Model) -> bool:
-    """Whether any body has gravity compensation and gravity is not zero."""
+    """Return whether any body has gravity compensation and gravity is enabled and not zero."""
     gravity = m.opt.gravity
     none = gravity[0] == 0.0 and gravity[1] == 0.0 and gravity[2] == 0.0
     return m.ngravcomp > 0 and not none and not m.opt.disableflags & DSBL_GRAVITY
@@ -60,7 +60,7 @@ def _set_spring3(d: Data, dof: int, stiffness: float, displacement: Vec3) -> Non
 
 @kernel
 def _joint_spring(m: Model, d: Data, joint: int, stiffness: float) -> None:
-    """Set `qfrc_spring` of a joint to the force of its spring towards `qpos_spring`."""
+    """Set `qfrc_spring` of a joint to the force of its spring, which pulls towards `qpos_spring`."""
     adr, dof = m.jnt_qposadr[joint], m.jnt_dofadr[joint]
     kind = m.jnt_type[joint]
     if kind == JNT_FREE:

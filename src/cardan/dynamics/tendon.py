@@ -103,7 +103,10 @@ def clear_jacobian(m: Model, d: Data) -> None:
 
 @kernel
 def finish_row(m: Model, d: Data, tendon: int, adr: int) -> int:
-    """Move `work.ten_row` to `ten_J` in the model's storage format; return the start of the next compressed row."""
+    """Copy `work.ten_row` to `ten_J` in the model's storage format. Return the start of the next compressed row.
+
+    In dense storage, the result is 0.
+    """
     if is_sparse(m):
         d.ten_J_rowadr[tendon] = adr
         line, column = place_of(m, adr)
@@ -188,9 +191,10 @@ def _mark_chain(m: Model, d: Data, body: int, tendon: int) -> None:
 
 @kernel
 def _straight(m: Model, d: Data, tendon: int, a: int, p: Vec3, b: int, q: Vec3, share: float) -> float:
-    """Return the length of the segment from `p`, fixed to body `a`, to `q`, fixed to body `b`, and add its moments.
+    """Return the length of the segment from `p`, fixed to body `a`, to `q`, fixed to body `b`.
 
-    Length and moments are multiplied by `share`, the reciprocal of the pulley's divisor.
+    Add its moments to `work.ten_row` and, in sparse storage, mark the dofs that move its ends. Length and moments are
+    multiplied by `share`, the reciprocal of the pulley's divisor.
     """
     along = sub3(q, p)
     length = share * norm3(along)
@@ -261,7 +265,7 @@ def _from_site(m: Model, d: Data, tendon: int, at: int, share: float, number: in
         else:
             first = q
     length = share * max(0.0, arc)
-    # to the obstacle and from it, or straight to the next site; a loop, since the code of its tangents is long
+    # to the obstacle and from it, or straight to the next site; a loop, because `_straight` has long tangent code
     for _ in range(2 if arc >= 0.0 else 1):
         length += _straight(m, d, tendon, a, p, body, first, share)
         a, p, body, first = body, second, b, q
@@ -314,7 +318,7 @@ def winding_tendon(m: Model, d: Data) -> int:
 
 
 def has_spatial_tendons(m: MjModel) -> bool:
-    """Whether any tendon is spatial."""
+    """Return whether any tendon is spatial."""
     return bool((m.wrap_type != WRAP_JOINT).any())
 
 

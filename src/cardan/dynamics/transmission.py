@@ -194,7 +194,7 @@ def _slider_crank(m: Model, d: Data, actuator: int, crank: int, slider: int) -> 
 
 @kernel
 def _touches(m: Model, d: Data, contact: int, body: int) -> bool:
-    """Whether a contact of two geoms involves a geom of `body`, and is either active or in the gap."""
+    """Return whether a contact of two geoms involves a geom of `body`, and is either active or in the gap."""
     if d.contact.exclude[contact] > 1 or has_flex(d, contact):
         return False
     return side_body(m, d, contact, 0) == body or side_body(m, d, contact, 1) == body
@@ -242,5 +242,5 @@ def spatial_transmission(m: Model, d: Data) -> int:
 
 
 def has_spatial_transmissions(m: MjModel) -> bool:
-    """Whether any actuator acts on sites, a slider-crank or a body."""
+    """Return whether any actuator acts on sites, a slider-crank or a body."""
     return not {TRN_SITE, TRN_SLIDERCRANK, TRN_BODY}.isdisjoint(m.actuator_trntype.tolist())

@@ -58,7 +58,7 @@ def _nearest_to_centre(p0: Vec2, p1: Vec2) -> Vec3:
 
 @kernel
 def _misses(nearest: Vec3, radius: float) -> bool:
-    """Whether a segment is outside the circle; `nearest` is the result of `_nearest_to_centre`."""
+    """Return whether a segment is outside the circle; `nearest` is the result of `_nearest_to_centre`."""
     reach = radius * nearest[2]
     return _dot(nearest, nearest) > reach * reach
 
@@ -71,11 +71,12 @@ def _difference(a: Vec2, b: Vec2) -> Vec2:
 
 @kernel
 def _way_round(between: Vec2, taken: Vec2, size: float, radius: float, shorter: float) -> int:
-    """Return whether a path around the circle exists in one direction: GOES_NOT, GOES or GOES_ON.
+    """Return whether a path around the circle exists in one direction: GOES_NOT (its tangents cross) or GOES.
 
-    Angles are seen from the centre, and are passed as vectors that have these angles. `between` has the angle from one
-    end to the other in this direction (0 to 2 pi). `taken` has the angle that the two tangents cover (0 to pi). `size`
-    is the product of the lengths of both vectors. `shorter` is the length of the shorter tangent.
+    If the path exists only past the point where its tangents cross, return GOES_ON. Angles are seen from the centre,
+    and are passed as vectors that have these angles. `between` has the angle from one end to the other in this
+    direction (0 to 2 pi). `taken` has the angle that the two tangents cover (0 to pi). `size` is the product of the
+    lengths of both vectors. `shorter` is the length of the shorter tangent.
     """
     arc = _difference(between, taken)
     if between[1] < 0.0 or arc[1] >= 0.0 or (arc[0] > 0.0 and arc[1] > -GRAZING * size):
@@ -88,7 +89,10 @@ def _way_round(between: Vec2, taken: Vec2, size: float, radius: float, shorter: 
 def _counterclockwise(
     left: int, right: int, sine: float, middle: Vec2, across: Vec2, side: Vec2, has_side: bool
 ) -> bool:
-    """Whether the counterclockwise path is shorter; with a side site, whether its arc is nearer to the site.
+    """Return whether to take the counterclockwise path instead of the clockwise path.
+
+    If only one path exists, it is taken. Otherwise, it is the shorter path or, with a side site, the path whose arc is
+    nearer to the site.
 
     `left` and `right` are the results of `_way_round` for the counterclockwise and the clockwise path. `sine` has the
     sign of the sine of the counterclockwise angle from `p0` to `p1`. The middle of the arc is in the direction
@@ -112,7 +116,7 @@ def _winding(p0: Vec2, p1: Vec2, side: Vec2) -> float:
 
 @kernel
 def _stays_straight(p0: Vec2, p1: Vec2, side: Vec2, rule: int, winding: float, radius: float) -> bool:
-    """Whether the path is the straight segment; `winding` is the result of `_winding` if the rule needs it."""
+    """Return whether the path is the straight segment; `winding` is the result of `_winding` if the rule needs it."""
     nearest = _nearest_to_centre(p0, p1)
     if not _misses(nearest, radius):
         return False
@@ -174,7 +178,7 @@ def _incidence(near0: float, near1: float, between: float, tolerance: float) -> 
     `near0` and `near1` are the radius divided by the distances of the ends from the centre, and `between` is the angle
     between the ends, seen from the centre (rad). By the law of sines in the triangle of centre, touching point and an
     end, the angle at the centre is asin(z) - asin(near z). The two angles must add up to the angle between the ends. As
-    in the reference, Newton's method starts at 1 - z = 1e-7 and stops when the angles agree to the tolerance (rad). The
+    in MuJoCo, Newton's method starts at 1 - z = 1e-7 and stops when the angles agree to the tolerance (rad). The
     iteration can only decrease z, so it does not find paths closer to a straight line. The unknown is 1 - z, because
     near z = 1 it has more significant digits than z.
     """
@@ -206,8 +210,8 @@ def _touching(p0: Vec2, p1: Vec2, point: Vec2) -> PlanePath:
 def _wrap_through(p0: Vec2, p1: Vec2, radius: float, tolerance: float) -> PlanePath:
     """Path that touches the circle at one point, where the sum of the distances to both ends is smallest.
 
-    If the search fails, the path touches the circle in the direction of the middle of the straight segment, as in the
-    reference.
+    If the search fails, the path touches the circle in the direction of the middle of the straight segment, as in
+    MuJoCo.
     """
     if not _misses(_nearest_to_centre(p0, p1), radius):
         return NO_WRAP
@@ -242,7 +246,10 @@ def _wrap_circle(p0: Vec2, p1: Vec2, side: Vec2, rule: int, through: bool, radiu
 
 @kernel
 def _goes_through(side: Vec3, flat_side: Vec2, rule: int, radius: float) -> bool:
-    """Whether the side site is inside the obstacle. In MuJoCo 3.1, its projection on the plane is tested instead."""
+    """Return whether a path goes through the obstacle, that is, whether the side site is inside it.
+
+    In MuJoCo 3.1, the site's projection on the plane is tested. Without a side site, the result is false.
+    """
     if rule == SAME_WINDING:
         return dot3(side, side) < radius * radius
     return rule == NEARER_SIDE and _dot(flat_side, flat_side) < radius * radius

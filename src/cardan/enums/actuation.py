@@ -27,7 +27,7 @@ class mjtDyn(MjEnum):
 
 
 class mjtGain(MjEnum):
-    """Computation of an actuator's gain (`actuator_gaintype`)."""
+    """Types of actuator gain (`actuator_gaintype`)."""
 
     mjGAIN_FIXED = 0  # gainprm[0]
     mjGAIN_AFFINE = 1  # gainprm · (1, length, velocity)
@@ -36,7 +36,7 @@ class mjtGain(MjEnum):
 
 
 class mjtBias(MjEnum):
-    """Computation of an actuator's bias force (`actuator_biastype`)."""
+    """Types of actuator bias force (`actuator_biastype`)."""
 
     mjBIAS_NONE = 0  # zero
     mjBIAS_AFFINE = 1  # biasprm · (1, length, velocity)

@@ -110,7 +110,7 @@ class MjEnum(metaclass=MjEnumType):
 
 
 def _integer(value: Any) -> int | None:
-    """Convert an operand to an integer, or None. Strings, floats and arrays with dimensions are not converted."""
+    """Return an operand as an integer, or None if it cannot be converted (strings, floats, arrays with dimensions)."""
     kind = type(value)
     if isinstance(value, float) or getattr(value, "ndim", 0):
         return None
@@ -118,7 +118,7 @@ def _integer(value: Any) -> int | None:
 
 
 def _real(value: Any) -> float | None:
-    """Convert an operand of a division to a number, or None."""
+    """Return an operand of a division as a float, or None if it cannot be converted."""
     kind = type(value)
     if (hasattr(kind, "__float__") or hasattr(kind, "__index__")) and not getattr(value, "ndim", 0):
         return float(value)
@@ -126,7 +126,10 @@ def _real(value: Any) -> float | None:
 
 
 def _number(value: Any) -> int | float | None:
-    """Convert an operand to a number, or None; operands that are not floats are truncated to integers."""
+    """Return an operand as a number, or None if it cannot be converted.
+
+    Floats remain floats. All other operands are truncated to integers if possible.
+    """
     if isinstance(value, float):
         return float(value)
     number = _integer(value)
@@ -146,7 +149,10 @@ def _reflected(operate: Operation) -> Operation:
 
 
 def _add_arithmetic() -> None:
-    """Add the reference's operators to the base class: all except powers; shifts only with a member on the left."""
+    """Add the operators of MuJoCo's enumerations to the base class: all except powers.
+
+    Shifts are only added for a member on the left.
+    """
     operators = dict.fromkeys(("add", "sub", "mul", "floordiv", "mod"), _number)
     operators |= {"truediv": _real} | dict.fromkeys(("and", "or", "xor"), _integer)
     for name, convert in operators.items():

@@ -1,4 +1,4 @@
-"""Members of enumerations as plain integers for kernels, under MuJoCo's names without the prefix ``mj``."""
+"""Members of enumerations as plain integers for kernels, named as in MuJoCo, but without the prefix ``mj``."""
 
 from cardan.enums import (
     mjtBias,

@@ -38,7 +38,10 @@ class _Reader:
                 raise MeshDataError(f"${self.section} of the GMSH file: {error}") from None
 
     def numbers(self, count: int, kind: str) -> np.ndarray:
-        """Read the next ``count`` numbers of type ``kind``: ``i4``, ``u8`` or ``f8``."""
+        """Read the next ``count`` numbers of type ``kind``: ``i4``, ``u8`` or ``f8``.
+
+        Raise MeshDataError if the section ends too early.
+        """
         if self.words is not None:
             found = self.words[self.at : self.at + count]
             self.at += count
@@ -52,7 +55,7 @@ class _Reader:
         return found.astype(np.float64) if kind == "f8" else self.whole(found)
 
     def whole(self, found: np.ndarray) -> np.ndarray:
-        """Convert numbers (real if read from text) to integers; raise MeshDataError if they are too large."""
+        """Convert numbers (real if read from text) to integers; raise MeshDataError if they are NaN or too large."""
         if found.dtype.kind == "f" and not (np.abs(found) < _LARGEST_INTEGER).all():
             raise MeshDataError(f"${self.section} of the GMSH file has a number that is not an integer")
         return found.astype(np.int64)
@@ -68,7 +71,10 @@ class _Reader:
         return value
 
     def line(self) -> int:
-        """Read a count that is alone on its line. The line is text even in binary files."""
+        """Read a count that is alone on its line. The line is text even in binary files.
+
+        Raise MeshDataError if the line does not contain a count.
+        """
         if self.words is not None:
             return self.count(self.integers(1)[0])
         end = self.body.find(b"\n", self.at)
@@ -119,7 +125,7 @@ def _header(content: bytes) -> tuple[str, str | None]:
 
 
 def _section(content: bytes, name: str, order: str | None) -> _Reader:
-    """Return a reader of the section ``name``."""
+    """Return a reader of the section ``name``; raise MeshDataError if the file does not contain the section."""
     start = content.find(b"\n$" + name.encode())
     if start < 0:
         raise MeshDataError(f"the GMSH file has no section ${name}")
@@ -155,7 +161,10 @@ def _elements_2(reader: _Reader) -> Blocks:
 
 
 def _text_elements_2(reader: _Reader, count: int) -> Blocks:
-    """Read elements from rows of: number, type, count of tags, tags, nodes. Rows of equal form are read together."""
+    """Read elements from rows of text. Consecutive rows with the same type and number of tags are read together.
+
+    Each row contains the element's number, its type, its number of tags, the tags, and the tags of its nodes.
+    """
     assert reader.words is not None
     words, at, done = reader.whole(reader.words), reader.at, 0
     blocks: Blocks = {}
@@ -240,7 +249,10 @@ def _corners(kind: int) -> int:
 
 
 def _places(tag: np.ndarray, elem: np.ndarray) -> np.ndarray:
-    """Replace the node tags in ``elem`` by indices into ``tag``, the list of all nodes. Return the result."""
+    """Return ``elem`` with its node tags replaced by indices into ``tag``, the list of the tags of all nodes.
+
+    Raise MeshDataError if two nodes have the same tag, or a node does not exist.
+    """
     order = np.argsort(tag, kind="stable")
     ordered = tag[order]
     if (ordered[1:] == ordered[:-1]).any():

@@ -34,8 +34,8 @@ _WORD = 0xFFFFFFFF
 def merge_vertices(corners: Floats) -> tuple[Floats, Indices]:
     """Merge equal corners (3 nface, 3) of triangles into vertices, in order of appearance; return vertices and faces.
 
-    As in the reference, the key of a corner is the single-precision number x + y / 100 + z / 10000. Only the latest
-    vertex with each key is compared: equal corners are not merged if a different corner with their key is between them.
+    As in MuJoCo 3.1, the key of a corner is the single-precision number x + y / 100 + z / 10000. Only the latest vertex
+    with each key is compared: equal corners are not merged if a different corner with their key is between them.
     """
     memory, count = StructMemory(CORNERS, {}), len(corners)
     x, y, z = corners.T.astype(np.float64)
@@ -65,9 +65,10 @@ def merge_all_equal(corners: Floats) -> tuple[Floats, Indices]:
 
 @native_over("Corners", "Corners")
 def merge_corners(c: Any, _same: Any, _unused: int, _neither: int) -> int:
-    """Find the vertex of each corner with a hash table (open addressing); return the number of vertices.
+    """Write the vertex of each corner to ``face``, and the first corner of each vertex to ``first``.
 
-    Source: D. Knuth, The Art of Computer Programming 3, section 6.4.
+    Return the number of vertices. Vertices are found with a hash table (open addressing). Source: D. Knuth, The Art of
+    Computer Programming 3, section 6.4.
     """
     mask = len(c.table) - 1
     count = 0
@@ -92,7 +93,7 @@ def merge_corners(c: Any, _same: Any, _unused: int, _neither: int) -> int:
 
 _STL_HEADER = 80
 _STL_FACE = np.dtype([("normal", "<f4", 3), ("corner", "<f4", (3, 3)), ("attribute", "<u2")])
-_LARGEST_STL = 200_000  # number of faces, as in the reference
+_LARGEST_STL = 200_000  # number of faces, as in MuJoCo
 _LARGEST_COORDINATE = 2.0**30
 _VERTEX_LINE = re.compile(rb"^\s*vertex\s+(\S+)\s+(\S+)\s+(\S+)\s*$", re.MULTILINE | re.IGNORECASE)
 
@@ -101,6 +102,9 @@ def read_stl(content: bytes, is_4_0: bool = False) -> RawMesh:
     """Read an STL file, binary or text, and merge equal corners of triangles into one vertex.
 
     With ``is_4_0``, all equal corners are merged, as in MuJoCo 4.0; else corners are merged by `merge_vertices`.
+
+    Raises:
+        MeshDataError: the file is corrupted, or its number of faces or its coordinates are out of range.
     """
     count = int.from_bytes(content[_STL_HEADER : _STL_HEADER + 4], "little")
     wanted = _STL_HEADER + 4 + _STL_FACE.itemsize * count
@@ -129,7 +133,11 @@ def read_stl(content: bytes, is_4_0: bool = False) -> RawMesh:
 
 
 def read_msh(content: bytes) -> RawMesh:
-    """Read a binary MSH file: counts of vertices, normals, texture coordinates and faces, then their values."""
+    """Read a binary MSH file: counts of vertices, normals, texture coordinates and faces, then their values.
+
+    Raises:
+        MeshDataError: the file is corrupted, or its counts are invalid.
+    """
     if len(content) < 16:
         raise MeshDataError("truncated MSH file: it must begin with four integers")
     nvertex, nnormal, ntexcoord, nface = (int(n) for n in np.frombuffer(content, "<i4", 4))

@@ -113,11 +113,11 @@ def read_obj_segments(content: bytes) -> tuple[np.ndarray, np.ndarray]:
 def _careful_lines(text: bytes, remarks: list[str]) -> ObjLines:
     """Read any OBJ file (slow path), and add remarks on errors in the file to ``remarks``.
 
-    As in the reference, a line o or g that follows faces, lines or points begins a new shape.
+    As in MuJoCo, a line o or g that follows faces, lines or points begins a new shape.
     """
     rows: dict[bytes, list[list[bytes]]] = {b"v": [], b"vt": [], b"vn": []}
     size: list[int] = []
-    corners: list[tuple[bytes, list[int]]] = []  # each with the numbers of elements before it
+    corners: list[tuple[bytes, list[int]]] = []  # text of each corner, and the numbers of elements before it
     begun = ended = False
     dropped = short = 0
     for word, line in _LINE.findall(text):
@@ -148,7 +148,11 @@ def _careful_lines(text: bytes, remarks: list[str]) -> ObjLines:
 
 
 def _rows(lines: dict[bytes, list[list[bytes]]], word: bytes, columns: int, remarks: list[str]) -> np.ndarray:
-    """Return the first ``columns`` numbers of all lines that begin with ``word``, float32; missing numbers are 0."""
+    """Return the first ``columns`` numbers of all lines that begin with ``word``, float32.
+
+    If numbers are missing or invalid, add a remark to ``remarks``. In such a line, the numbers from the first missing
+    or invalid one on are 0.
+    """
     rows = [line[:columns] for line in lines[word]]
     try:
         flat = np.array(rows, np.float64).reshape(len(rows), columns)
@@ -229,10 +233,10 @@ LINES = Struct(
 _TAB, _LF, _SPACE, _HASH, _PLUS, _MINUS, _DOT, _SLASH = b"\t\n #+-./"
 _ZERO, _NINE = b"09"
 _E, _e, _f, _g, _l, _n, _o, _p, _t, _v = b"Eefglnoptv"
-_MOST_DIGITS = 18  # that fit into 63 bits
+_MOST_DIGITS = 18  # digits of a number that fit into 63 bits
 _EXACT_POWER = 22  # largest power of ten that is a double
 _LARGEST_POWER = 60
-_CLOSE, _LOOSE = 1e-15, 2e-14  # bound of the relative error, if the power of ten is a double, or is not
+_CLOSE, _LOOSE = 1e-15, 2e-14  # bounds of the relative error: the power of ten is a double, or is not
 _LARGEST_INDEX = 2**31 - 1
 
 
@@ -285,7 +289,10 @@ def _is_digit(byte: int) -> bool:
 
 @kernel
 def _read_number(s: Any, o: Any) -> int:
-    """Read the number at `o.at` to `o.value`, with its error bound, and advance. Return 1 for other forms, else 0."""
+    """Read the number at `o.at` to `o.value`, with a bound of its relative error in `o.error`, and advance.
+
+    Return 0, or 1 if the number does not have the plain form.
+    """
     at = o.at
     negative = s.byte[at] == _MINUS
     if s.byte[at] == _MINUS or s.byte[at] == _PLUS:
@@ -422,7 +429,10 @@ def _read_face(s: Any, o: Any, fill: int) -> int:
 
 @kernel
 def _read_vertex(s: Any, o: Any, kind: int, fill: int) -> int:
-    """Count a line v, vn or vt and, with `fill`, read it. `kind` is the byte after v. Return 1 for the slow path."""
+    """Count a line v, vn or vt and, with `fill`, read it. `kind` is the byte after v.
+
+    Return 1 if the line needs the slow path, else 0.
+    """
     if kind == _n:
         if fill and _read_row(s, o, o.normal, o.nnormal, 3):
             return 1
