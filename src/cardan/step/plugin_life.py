@@ -24,7 +24,7 @@ def reset_instances(m: MjModel, d: MjData) -> None:
 
 
 def _memory_of(data: Any) -> PluginMemory:
-    """Return the floats in an instance's data that compiled functions can use; empty if the data has another type."""
+    """Return the numbers in an instance's data that compiled functions can use; none if the data has another type."""
     if isinstance(data, PluginMemory):
         return data
     if isinstance(data, np.ndarray):
