@@ -29,12 +29,13 @@ def _checked(version: object, where: str) -> str:
 def set_compat(version: str | None) -> None:
     """Set the version whose behaviour new models have, in this process and its child processes.
 
-    Models that are already compiled do not change. The version is stored in ``CARDAN_COMPAT``.
+    Models that are already compiled do not change. The version is stored in the environment variable ``CARDAN_COMPAT``.
 
     Args:
         version: ``"3.1"``, ``"4.0"``, or None for the default, ``"3.1"``.
 
     Raises:
+        TypeError: `version` is not a string.
         ValueError: there is no such version.
     """
     os.environ[VARIABLE] = VERSIONS[0] if version is None else _checked(version, "set_compat")
@@ -53,6 +54,7 @@ def resolved(version: str | None) -> str:
     """Return the version that a loader's argument ``compat`` specifies; None means the default of the process.
 
     Raises:
+        TypeError: `version` is not a string.
         ValueError: there is no such version.
     """
     return get_compat() if version is None else _checked(version, "compat")

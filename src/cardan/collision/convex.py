@@ -56,12 +56,12 @@ NO_NORMAL = (0.0, 0.0, 0.0)
 SPACING = 1e-3
 """Smallest distance between two contacts, relative to the radius of the smaller bounding sphere."""
 TILT = 1e-3
-"""Angle by which geoms are tilted to find further contacts, rad."""
+"""Angle by which geoms are tilted to find further contacts (rad)."""
 
 
 @kernel
 def unit_or_none(v: Vec3) -> Vec3:
-    """Normalise `v`; return 0 if it is too short to have a direction."""
+    """Normalise `v`; return the zero vector if `v` is too short to have a direction."""
     length = norm3(v)
     return scale3(v, 1.0 / length) if length > MINVAL else NO_NORMAL
 
@@ -195,7 +195,7 @@ def tilt_shape(d: Data, shape: int, geom: int, center: Vec3, axis: Vec3, angle: 
 @collider
 @exact
 def convex_convex(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find one contact of two convex geoms, or up to five if ``multiccd`` is enabled.
+    """Write one contact of two convex geoms, or up to five if ``multiccd`` is enabled. Return the number of contacts.
 
     With ``multiccd``, geoms that have a contact and flat parts are tilted against each other. If a contact found this
     way has a new position, it is added with the distance of the first contact.

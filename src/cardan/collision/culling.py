@@ -35,7 +35,7 @@ UNKNOWN = 1e10
 
 @kernel
 def half_sizes(m: Model, geom: int) -> Vec3:
-    """Half sizes of the box around a geom, aligned with the geom, m."""
+    """Half sizes (m) of the box around a geom, aligned with the geom."""
     kind = m.geom_type[geom]
     size = get3(m.geom_size, geom)
     if kind in (GEOM_BOX, GEOM_ELLIPSOID):
@@ -59,10 +59,10 @@ def box_center(m: Model, d: Data, geom: int) -> Vec3:
 
 @kernel
 def apart_along_edges(between: Vec3, a: Vec3, b: Vec3, x: Vec3, y: Vec3, z: Vec3, slack: float) -> bool:
-    """Whether two boxes of half sizes `a` and `b` are apart by `slack` along a perpendicular of two of their edges.
+    """Return whether two boxes are apart by `slack` along a perpendicular of two of their edges.
 
-    All vectors are in the frame of the first box: `between` leads from its centre to that of the second box; `x`, `y`
-    and `z` are the axes of the second box.
+    The boxes have the half sizes `a` and `b`. All vectors are in the frame of the first box: `between` leads from its
+    centre to that of the second box; `x`, `y` and `z` are the axes of the second box.
     """
     for j in range(3):
         # for an edge of the second box and axis i of the first, only the other two axes of each box have extents
@@ -85,7 +85,7 @@ def apart_along_edges(between: Vec3, a: Vec3, b: Vec3, x: Vec3, y: Vec3, z: Vec3
 
 @kernel
 def boxes_apart(m: Model, d: Data, geom1: int, geom2: int, margin: float) -> bool:
-    """Whether the bounding boxes of two geoms are farther apart than `margin` (m) along one of the 15 axes.
+    """Return whether the bounding boxes of two geoms are farther apart than `margin` (m) along one of the 15 axes.
 
     The boxes are aligned with the geoms. `geom1` and `geom2` are ids.
     """
@@ -123,9 +123,10 @@ def slot_of(d: Data, geom1: int, geom2: int) -> int:
 
 @kernel
 def reach(m: Model, d: Data, shape: int, direction: Vec3, start: int) -> float:
-    """Extent of a shape of the pair from the world origin in a unit direction (m), without the margin.
+    """Extent of a shape of the pair along a unit direction, measured from the world origin (m), without the margin.
 
-    A mesh's hull is searched from vertex `start`; its extent counts as `UNKNOWN` if the result is not certain.
+    A mesh's hull is searched from vertex `start`, and the vertex found is stored in ``d.work.shape_vertex``. If this
+    vertex is not certain to be the farthest, `UNKNOWN` is used as its extent.
     """
     local = mul_mat_t_vec3(get9(d.work.shape_mat, shape), direction)
     if d.work.shape_type[shape] == GEOM_MESH and d.work.shape_graphadr[shape] >= 0:
@@ -140,7 +141,10 @@ def reach(m: Model, d: Data, shape: int, direction: Vec3, start: int) -> float:
 
 @kernel
 def axis_separates(m: Model, d: Data, geom1: int, geom2: int) -> bool:
-    """Whether the cached axis of two geoms, loaded as shapes 0 and 1, separates them by more than the margin."""
+    """Return whether the cached axis of two geoms, loaded as shapes 0 and 1, separates them by more than the margin.
+
+    If it does, cache the farthest vertices found, as starts of the next search.
+    """
     slot = slot_of(d, geom1, geom2)
     if d.work.axis_pair[slot] != pair_key(geom1, geom2):
         return False
@@ -157,7 +161,7 @@ def axis_separates(m: Model, d: Data, geom1: int, geom2: int) -> bool:
 
 @kernel
 def keep_axis(d: Data, geom1: int, geom2: int) -> None:
-    """Cache the direction along which the search has just found two geoms to be apart."""
+    """Cache the direction along which the search has just found two geoms to be apart, and their farthest vertices."""
     slot = slot_of(d, geom1, geom2)
     d.work.axis_pair[slot] = pair_key(geom1, geom2)
     set3(d.work.axis, slot, mul_mat_t_vec3(get9(d.work.shape_mat, 0), get3(d.work.asked, 0)))

@@ -73,7 +73,8 @@ def find_collider(m: Model, d: Data, geom1: int, geom2: int, pair: int) -> tuple
     `geom1` has the lower type; `pair` is the id of the explicit pair, or -1.
 
     Returns:
-        A status, and the function's address, which is 0 if the geoms cannot have contacts.
+        A status, and the function's address. The address is 0 if the filter rejects the pair, if the geoms cannot have
+        contacts, or if the function is missing (`COLLIDER_MISSING`).
     """
     if pair < 0 and m.aux.contact_filter[0]:
         verdict = call_collider(m.aux.contact_filter[0], m, d, geom1, geom2)
@@ -137,7 +138,7 @@ def find_candidates(m: Model, d: Data) -> tuple[int, int]:
 
 @stage
 def collision(m: Model, d: Data) -> int:
-    """Find all contacts of geoms (``mj_collision``).
+    """Find all contacts of geoms (``mj_collision``), and return a status.
 
     Read ``geom_xpos`` and ``geom_xmat``; write ``ncon`` and ``contact``. Contacts are ordered by the ids of the bodies,
     explicit pairs first, then by the ids of the geoms. Distances may be positive, up to the margin of the pair.

@@ -74,13 +74,13 @@ def load_core(m: Model, d: Data, shape: int, geom: int) -> float:
 
 @kernel
 def is_curved(m: Model, geom: int) -> bool:
-    """Whether the core of a geom has a curved surface."""
+    """Return whether the core of a geom has a curved surface."""
     return m.geom_type[geom] == GEOM_ELLIPSOID or m.geom_type[geom] == GEOM_CYLINDER
 
 
 @kernel
 def are_apart(d: Data, found: int) -> bool:
-    """Whether the cores of the pair are apart, from the outcome `found` of their search (`find_closest`)."""
+    """Return whether the cores of the pair are apart, from the outcome `found` of their search (`find_closest`)."""
     return found == SEPARATED and norm3(sub3(get3(d.work.witness, 1), get3(d.work.witness, 0))) > MINVAL
 
 
@@ -105,7 +105,8 @@ def line_at_contact(d: Data, line: int, flat: int, n: int) -> tuple[int, Vec3, V
     """Return candidate `line` (0 to 4) of the lines on which a rough contact may be.
 
     Lines 0 and 1 are the axes of shapes 0 and 1, if the shape is a cylinder. Lines 2 to 4 are edges of shape `flat`:
-    the sides of the triangle of the `n` vertices of the last simplex. Line 4 overwrites vertex 0.
+    the sides of the triangle of the `n` vertices of the last simplex. To return line 4, the function overwrites vertex
+    0 of the simplex.
 
     Returns:
         The shape, or -1 if there is no such line; a point and the direction of the line; the line's ends, as in
@@ -200,7 +201,10 @@ def convex_distance(m: Model, d: Data, geom1: int, geom2: int, limit: float) -> 
 
 @kernel
 def put_closest(d: Data, dist: float) -> int:
-    """Write the only contact of two shapes, at their closest or deepest points, if it is within the margin."""
+    """Write the only contact of two shapes, at their closest or deepest points, if it is within the margin.
+
+    Returns the number of contacts, 0 or 1.
+    """
     if dist > d.work.near_margin:
         return 0
     middle = scale3(add3(get3(d.work.witness, 0), get3(d.work.witness, 1)), 0.5)
@@ -210,9 +214,10 @@ def put_closest(d: Data, dist: float) -> int:
 
 @collider
 def exact_convex(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find the contact of two convex geoms, at their closest or deepest points (``nativeccd``).
+    """Write the contact of two convex geoms, at their closest or deepest points (``nativeccd``).
 
-    If ``multiccd`` is enabled, too, faces and edges that nearly touch have up to four contacts.
+    If ``multiccd`` is also enabled, faces and edges that nearly touch have up to four contacts. Returns the number of
+    contacts.
     """
     margin = d.work.near_margin
     if boxes_apart(m, d, geom1, geom2, margin):
@@ -335,7 +340,7 @@ def field_distance(m: Model, d: Data, field: int, geom: int, limit: float) -> fl
 
 @kernel
 def has_pieces(m: Model, geom: int) -> bool:
-    """Whether a geom has convex pieces. The pieces have the ids after the geom's, and they collide in its place."""
+    """Return whether a geom has convex pieces, which collide in its place. Their ids follow the geom's."""
     return geom + 1 < m.ngeom and m.geom_piece[geom + 1] == 1
 
 

@@ -228,7 +228,7 @@ def set_flat_overlap(d: Data, n: int) -> None:
 
 @kernel
 def polish(m: Model, d: Data, normal: Vec3) -> None:
-    """Improve depth and normal by descent, if the surface of the difference is curved.
+    """Improve depth, normal and witnesses by descent, if the surface of the difference is curved.
 
     The depth (for separate shapes, minus their distance) is the minimum of the support function over all unit vectors.
     The gradient with respect to rotations of the vector is the component of the support point perpendicular to the
@@ -331,7 +331,7 @@ def lowest_elsewhere(d: Data, nface: int, normal: Vec3, depth: float) -> int:
 
 @kernel
 def is_deepest(m: Model, d: Data, nface: int, nvertex: int) -> bool:
-    """Whether the depth along ``d.work.overlap_normal``, a local minimum, is proved to be the global minimum.
+    """Return whether the depth along ``d.work.overlap_normal``, a local minimum, is proved to be the global minimum.
 
     The proof expands the polytope at all lower faces that have other directions.
     """

@@ -203,7 +203,10 @@ def find_feature(m: Model, d: Data, shape: int, out: Vec3) -> tuple[int, int, in
 
 @kernel
 def face_counts(d: Data, shape: int, feature: Feature, k: int) -> bool:
-    """Whether candidate face `k` touches a feature: the feature is this face, an edge of it, or the corner."""
+    """Return whether candidate face `k` touches a feature, that is, whether the face contains the feature.
+
+    At a corner, all candidate faces touch the feature.
+    """
     if feature[0] == ON_EDGE:
         edge = get3(d.work.facet_edge, FACETS * shape + feature[1])
         return abs(dot3(edge, get3(d.work.facet_normal, FACETS * shape + k))) <= ACROSS
@@ -212,7 +215,7 @@ def face_counts(d: Data, shape: int, feature: Feature, k: int) -> bool:
 
 @kernel
 def edge_counts(feature: Feature, k: int) -> bool:
-    """Whether candidate edge `k` touches a feature: the feature is this edge, or the corner."""
+    """Return whether candidate edge `k` touches a feature, that is, whether the feature is this edge or the corner."""
     return feature[0] == AT_CORNER or (feature[0] == ON_EDGE and k == feature[1])
 
 
@@ -228,7 +231,7 @@ def count_corners(m: Model, d: Data, shape: int, k: int) -> int:
 
 @kernel
 def face_corner(m: Model, d: Data, shape: int, k: int, corner: int, out: Vec3) -> Vec3:
-    """Corner number `corner` of candidate face `k`, world frame, m; the corners are in order around the face.
+    """Corner number `corner` of candidate face `k`, in the world frame (m). The corners are in order around the face.
 
     `shape` is the side of the pair (0 or 1), and `out` the outward contact normal.
     """

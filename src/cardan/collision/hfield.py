@@ -65,13 +65,13 @@ def cell_range(low: float, high: float, radius: float, n: int) -> tuple[int, int
 
 @kernel
 def elevation(m: Model, hfield: int, row: int, col: int) -> float:
-    """Height of the grid point in `row` and `col` of height field `hfield` above the origin of the field's frame, m."""
+    """Height (m) of grid point (`row`, `col`) of height field `hfield` above the origin of the field's frame."""
     return m.hfield_data[m.hfield_adr[hfield] + row * m.hfield_ncol[hfield] + col] * m.hfield_size[hfield, 2]
 
 
 @kernel
 def grid_point(m: Model, hfield: int, row: int, col: int) -> Vec3:
-    """Position of a grid point in the frame of the field, m."""
+    """Position (m) of a grid point in the frame of the field."""
     x = 2.0 * m.hfield_size[hfield, 0] / (m.hfield_ncol[hfield] - 1) * col - m.hfield_size[hfield, 0]
     y = 2.0 * m.hfield_size[hfield, 1] / (m.hfield_nrow[hfield] - 1) * row - m.hfield_size[hfield, 1]
     return (x, y, elevation(m, hfield, row, col))
@@ -79,7 +79,7 @@ def grid_point(m: Model, hfield: int, row: int, col: int) -> Vec3:
 
 @kernel
 def prism_top(m: Model, hfield: int, row: int, col: int, half: int) -> tuple[Vec3, Vec3, Vec3]:
-    """Upper triangle of a prism, in the frame of the field, m.
+    """Upper triangle of a prism, in the frame of the field (m).
 
     The prism is below one half of the cell at `row` and `col` of height field `hfield`. If `half` is 0, this half of
     the cell contains the grid point (row + 1, col), otherwise (row, col + 1).
@@ -93,7 +93,7 @@ def prism_top(m: Model, hfield: int, row: int, col: int, half: int) -> tuple[Vec
 
 @kernel
 def top_elevation(m: Model, hfield: int, row: int, col: int, half: int) -> float:
-    """Largest elevation of a prism, m; `hfield`, `row`, `col` and `half` are those of `prism_top`."""
+    """Largest elevation (m) of a prism; `hfield`, `row`, `col` and `half` are those of `prism_top`."""
     diagonal = max(elevation(m, hfield, row, col), elevation(m, hfield, row + 1, col + 1))
     return max(diagonal, elevation(m, hfield, row + 1 - half, col + half))
 
@@ -119,7 +119,7 @@ def load_prism(m: Model, d: Data, hfield: int, row: int, col: int, half: int) ->
 
 @kernel
 def collide_prisms(m: Model, d: Data, field: int, convex_contact: Callable[[Model, Data, int], int]) -> int:
-    """Find the contacts of a height field with shape 1, whose pose and bounds are in the field's frame.
+    """Write the contacts of a height field with shape 1, whose pose and bounds are in the field's frame.
 
     `convex_contact` is a collision function of the two shapes of the pair, with the arguments of `collide_shapes`.
     Returns the number of contacts.
@@ -152,7 +152,10 @@ def collide_prisms(m: Model, d: Data, field: int, convex_contact: Callable[[Mode
 @collider
 @exact
 def hfield_convex(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find contacts of a height field and a convex geom: one per prism that overlaps the geom, at most `MAXCONPAIR`."""
+    """Write the contacts of a height field and a convex geom; return their number.
+
+    Each prism that overlaps the geom has one contact. At most `MAXCONPAIR` contacts are written.
+    """
     load_geom(m, d, 1, geom2)
     to_field(d, geom1, geom2)
     d.work.shape_inflate = d.work.near_margin

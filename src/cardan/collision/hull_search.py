@@ -139,7 +139,7 @@ def climb_hull(m: Model, d: Data, shape: int, direction: Vec3, start: int) -> tu
 
 @kernel
 def is_peak(m: Model, d: Data, shape: int, direction: Vec3, k: int) -> bool:
-    """Whether a search that reaches vertex `k` of a hull ends there."""
+    """Return whether a search that reaches vertex `k` of a hull ends there."""
     height = extent(m, d, shape, k, direction)
     edge = edges_of(m, d, shape, k)
     while m.aux.hull_neighbour[edge, 0] >= 0:
@@ -151,7 +151,7 @@ def is_peak(m: Model, d: Data, shape: int, direction: Vec3, k: int) -> bool:
 
 @kernel
 def may_get_stuck(m: Model, d: Data, shape: int, direction: Vec3, peak: int) -> bool:
-    """Whether any uncertain vertex of a hull except `peak` is a peak."""
+    """Return whether any uncertain vertex of a hull except `peak` is a peak."""
     for k in range(d.work.shape_uncertain[shape, 0], d.work.shape_uncertain[shape, 1]):
         vertex = m.aux.uncertain[k]
         if vertex != peak and is_peak(m, d, shape, direction, vertex):
@@ -161,7 +161,7 @@ def may_get_stuck(m: Model, d: Data, shape: int, direction: Vec3, peak: int) -> 
 
 @kernel
 def is_tied(d: Data, count: int, k: int) -> bool:
-    """Whether vertex `k` of a hull is among the first `count` of ``d.work.tied``."""
+    """Return whether vertex `k` of a hull is among the first `count` of ``d.work.tied``."""
     for i in range(count):
         if d.work.tied[i] == k:
             return True
@@ -170,7 +170,7 @@ def is_tied(d: Data, count: int, k: int) -> bool:
 
 @kernel
 def is_only_peak(m: Model, d: Data, shape: int, direction: Vec3, peak: int) -> bool:
-    """Whether `peak`, where a search has ended, is the only peak among the vertices that are about as far.
+    """Return whether `peak`, where a search has ended, is the only peak among the vertices that are about as far.
 
     A vertex is about as far if it is at most the hull's required lead behind `peak`, and a chain of such vertices
     connects it to `peak`. Up to `MOST_TIED` vertices, including `peak`, are tested; if there are more, the result is
@@ -201,7 +201,10 @@ def is_only_peak(m: Model, d: Data, shape: int, direction: Vec3, peak: int) -> b
 
 @kernel
 def is_certain(m: Model, d: Data, shape: int, direction: Vec3, peak: int, lead: float) -> bool:
-    """Whether every search ends at `peak`, where one search has ended with the lead `lead` over the neighbours."""
+    """Return whether every search ends at `peak`.
+
+    One search has ended there, with the lead `lead` over the neighbours.
+    """
     if d.work.shape_lead[shape] == NEVER:
         return False
     if lead < d.work.shape_lead[shape] and not is_only_peak(m, d, shape, direction, peak):
@@ -211,7 +214,10 @@ def is_certain(m: Model, d: Data, shape: int, direction: Vec3, peak: int, lead: 
 
 @kernel
 def prepare_hull(m: Model, d: Data, shape: int, mesh: int, radius: float) -> None:
-    """Load the data for searches of a mesh's hull, and clear cached results; `radius` is the bounding sphere's."""
+    """Load the data for searches of a mesh's hull, and clear cached results.
+
+    `radius` is the radius of the mesh's bounding sphere (m).
+    """
     first, end = m.aux.uncertain_adr[mesh], m.aux.uncertain_adr[mesh + 1]
     few = end - first <= MOST_UNCERTAIN
     d.work.shape_uncertain[shape, 0] = first
@@ -304,7 +310,7 @@ def only_peak_of(m: Model, d: Data, shape: int, direction: Vec3, least: Any, cou
 
 @kernel
 def is_unchanged(m: Model, d: Data, shape: int, width: int, vertex: int) -> bool:
-    """Whether a vertex of a hull still has the position stored by the compiler. Users may edit mesh vertices."""
+    """Return whether a vertex of a hull still has the position stored by the compiler. Users may edit mesh vertices."""
     row, point = vertex_row(m, d, shape, vertex), d.work.shape_scan[shape] + vertex
     return (
         m.mesh_vert[row, 0] == m.aux.hull_point[point]

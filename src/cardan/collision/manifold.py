@@ -136,7 +136,11 @@ def clip_faces(m: Model, d: Data, face1: int, face2: int, normal: Vec3) -> tuple
 
 @kernel
 def keep_near(d: Data, half: int, n: int, plane: Vec3, normal: Vec3) -> int:
-    """Keep the corners within the margin of a plane, and store their distances to the plane; return their number."""
+    """Keep the corners that are within the margin of a plane; return their number.
+
+    The `n` corners are in half `half` of ``d.work.outline``. The plane passes through the point `plane`. The distances
+    of the kept corners to the plane are written to ``d.work.outline_dist``.
+    """
     base, count = OUTLINE * half, 0
     for k in range(n):
         point = get3(d.work.outline, base + k)
@@ -150,7 +154,7 @@ def keep_near(d: Data, half: int, n: int, plane: Vec3, normal: Vec3) -> int:
 
 @kernel
 def triangle(d: Data, base: int, i: int, j: int, k: int, normal: Vec3) -> float:
-    """Twice the area of the triangle of corners `i`, `j` and `k`, seen along the normal."""
+    """Twice the area of the triangle of corners `i`, `j` and `k`, projected along the normal."""
     a = get3(d.work.outline, base + i)
     return abs(dot3(cross(sub3(get3(d.work.outline, base + j), a), sub3(get3(d.work.outline, base + k), a)), normal))
 

@@ -34,7 +34,7 @@ LEAST_PAIRS = 16
 
 @kernel
 def spheres_apart(m: Model, d: Data, geom1: int, geom2: int, margin: float) -> bool:
-    """Whether `geom1` and `geom2` are certainly farther apart than `margin` (m), by their bounding spheres.
+    """Return whether `geom1` and `geom2` are certainly farther apart than `margin` (m), by their bounding spheres.
 
     A geom without bounding sphere is a plane; the other sphere is then compared with the plane.
     """
@@ -60,10 +60,10 @@ def put_candidate(d: Data, n: int, geom1: int, geom2: int, pair: int) -> None:
 
 @kernel
 def geoms_pass(m: Model, d: Data, geom1: int, geom2: int, first_pair: int, end_pair: int) -> bool:
-    """Whether two geoms, the one of lower type first, pass all filters between geoms.
+    """Return whether two geoms, the one of lower type first, pass all filters between geoms.
 
-    Their contact bits match (or a callback filters them instead), their bounding spheres are within the margin, and
-    they are not one of the explicit pairs `first_pair` to `end_pair` (exclusive).
+    They pass if their contact bits match (or a callback filters them instead), their bounding spheres are within the
+    margin, and they are not one of the explicit pairs `first_pair` to `end_pair` (exclusive).
     """
     contype, conaffinity = m.geom_contype, m.geom_conaffinity
     if not (
@@ -82,7 +82,9 @@ def geoms_pass(m: Model, d: Data, geom1: int, geom2: int, first_pair: int, end_p
 
 @kernel
 def tree_serves(m: Model, body: int) -> bool:
-    """Whether a body's tree can be used: the body has many geoms, and the tree contains all that can collide.
+    """Return whether a body's tree can be used.
+
+    The body must have many geoms, and the tree must contain all geoms that can collide.
 
     The compiler leaves geoms without contype and conaffinity out of the tree; the user may set these bits later.
     """

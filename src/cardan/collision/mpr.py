@@ -35,7 +35,7 @@ EPSILON = 2.220446049250313e-16
 """Threshold below which numbers count as 0: heights over planes in m, volumes in m^3, and squares of areas in m^4.
 The threshold is absolute: a triangle with sides of 0.1 mm counts as having no area, as in the reference."""
 OFF_CENTER = 10.0 * EPSILON
-"""Distance by which the interior point is moved along x if it coincides with the origin, m."""
+"""Distance by which the interior point is moved along x if it coincides with the origin (m)."""
 
 ENCLOSE, ADVANCE, SETTLE, APART, PIERCED, SETTLED = range(6)
 """Three phases, and three outcomes: no overlap; the ray leaves through the first vertex; it leaves through a portal."""
@@ -151,7 +151,7 @@ def corner_to_enclose(d: Data, portal: Portal) -> int:
 
 @kernel
 def corner_to_advance(d: Data, portal: Portal) -> int:
-    """Corner of a portal that the newest point replaces, so that the ray still passes through.
+    """Corner of a portal that the newest point replaces, so that the ray still passes through the portal.
 
     The planes through the ray, the newest point and each corner divide the portal into three parts; the ray passes
     through one of them.
@@ -253,7 +253,7 @@ def origin_between_shapes(d: Data, portal: Portal) -> Vec3:
 
 @kernel
 def portal_refinement(m: Model, d: Data) -> bool:
-    """Whether the two shapes in ``d.work.shape_*`` overlap; shapes that just touch do not.
+    """Return whether the two shapes in ``d.work.shape_*`` overlap; shapes that just touch do not.
 
     If they overlap, write depth, contact position and normal (``d.work.overlap_*``). To separate the shapes, the first
     has to move by the depth against the normal.

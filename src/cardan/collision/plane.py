@@ -66,7 +66,7 @@ def point_contact(d: Data, k: int, plane: int, point: Vec3) -> int:
 @collider
 @exact
 def plane_sphere(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find the contact between a plane and a sphere: at most one, below the centre."""
+    """Write the contact between a plane and a sphere, below the centre; return the number of contacts, 0 or 1."""
     center, radius = get3(d.geom_xpos, geom2), m.geom_size[geom2, 0]
     lowest = add_scaled3(center, axis_z(d.geom_xmat, geom1), -radius)
     return put_height(d, 0, geom1, lowest, plane_height(d, geom1, center) - radius)
@@ -75,7 +75,10 @@ def plane_sphere(m: Model, d: Data, geom1: int, geom2: int) -> int:
 @collider
 @exact
 def plane_capsule(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find up to two contacts of a plane and a capsule, below its ends; contact frames are aligned with the capsule."""
+    """Write up to two contacts of a plane and a capsule, below the ends of its axis; return their number.
+
+    The contact frames are aligned with the capsule.
+    """
     normal = axis_z(d.geom_xmat, geom1)
     axis = axis_z(d.geom_xmat, geom2)
     tangent = normalize3(add_scaled3(axis, normal, -dot3(normal, axis)))
@@ -93,7 +96,7 @@ def plane_capsule(m: Model, d: Data, geom1: int, geom2: int) -> int:
 @collider
 @exact
 def plane_ellipsoid(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find the contact between a plane and an ellipsoid: at most one, at the ellipsoid's lowest point."""
+    """Write the contact between a plane and an ellipsoid, at its lowest point; return the number of contacts (0, 1)."""
     size = get3(m.geom_size, geom2)
     down = mul_mat_t_vec3(get9(d.geom_xmat, geom2), scale3(axis_z(d.geom_xmat, geom1), -1.0))
     lowest = from_geom(d, geom2, mul3(normalize3(mul3(down, size)), size))
@@ -103,10 +106,10 @@ def plane_ellipsoid(m: Model, d: Data, geom1: int, geom2: int) -> int:
 @collider
 @exact
 def plane_cylinder(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find up to four contacts between a plane and a cylinder.
+    """Write up to four contacts between a plane and a cylinder; return their number.
 
-    These are the lowest point of the lower rim and the corresponding point of the upper rim. Two more points of the
-    lower rim form an equilateral triangle with the first.
+    The contacts are at the lowest point of the lower rim and at the corresponding point of the upper rim. Two more
+    points of the lower rim form an equilateral triangle with the first.
     """
     normal = axis_z(d.geom_xmat, geom1)
     center = get3(d.geom_xpos, geom2)
@@ -148,7 +151,10 @@ def plane_cylinder(m: Model, d: Data, geom1: int, geom2: int) -> int:
 @collider
 @exact
 def plane_box(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find contacts of a plane and a box: the first four corners within the margin that are not above its centre."""
+    """Write contacts of a plane and a box; return their number.
+
+    The contacts are at the first four corners within the margin that are not above the box's centre.
+    """
     normal = axis_z(d.geom_xmat, geom1)
     center = get3(d.geom_xpos, geom2)
     xmat = get9(d.geom_xmat, geom2)
@@ -188,11 +194,11 @@ def add_spaced(m: Model, d: Data, ncon: int, geom1: int, geom2: int, vertex: int
 
 @kernel
 def plane_mesh_contacts(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find up to three contacts between a plane and a mesh.
+    """Write up to three contacts between a plane and a mesh; return their number.
 
-    These are at the lowest vertex of the hull, and at the first neighbours of this vertex that are below the margin and
-    not too close. If the mesh has no hull, all vertices are tested in place of the neighbours. A mesh that just touches
-    the plane has one contact.
+    The contacts are at the lowest vertex of the hull, and at the first neighbours of this vertex that are below the
+    margin and not too close. If the mesh has no hull, all vertices are tested in place of the neighbours. A mesh that
+    just touches the plane has one contact.
     """
     load_geom(m, d, 1, geom2)
     recall_pair(d, geom1, geom2)
@@ -218,5 +224,5 @@ def plane_mesh_contacts(m: Model, d: Data, geom1: int, geom2: int) -> int:
 @collider
 @exact
 def plane_mesh(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find up to three contacts between a plane and a mesh; see `plane_mesh_contacts`."""
+    """Write up to three contacts between a plane and a mesh; return their number. See `plane_mesh_contacts`."""
     return plane_mesh_contacts(m, d, geom1, geom2)

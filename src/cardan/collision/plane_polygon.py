@@ -46,7 +46,10 @@ def farthest_corner(m: Model, polygon: int, lowest: Vec3) -> int:
 
 @kernel
 def farthest_beside(m: Model, polygon: int, start: Vec3, along: Vec3, side: float) -> int:
-    """Index in ``aux.polygon_vert`` of the corner farthest from a line on its side `side` (1, -1); -1 if none."""
+    """Index in ``aux.polygon_vert`` of the corner that is farthest from a line, on side `side` (1 or -1) of the line.
+
+    The line passes through `start` along `along`. If no corner is on this side, the result is -1.
+    """
     across = cross(get3(m.aux.polygon_normal, polygon), along)
     best, found = 0.0, -1
     for k in range(m.aux.polygon_vertadr[polygon], m.aux.polygon_vertadr[polygon + 1]):
@@ -58,14 +61,17 @@ def farthest_beside(m: Model, polygon: int, start: Vec3, along: Vec3, side: floa
 
 @kernel
 def add_corner(m: Model, d: Data, ncon: int, geom1: int, geom2: int, k: int) -> int:
-    """Add the contact of corner `k` of ``aux.polygon_vert`` if within the margin; return the number of contacts."""
+    """Add the contact at corner `k` of ``aux.polygon_vert`` if within the margin; return the new number of contacts."""
     return point_contact(d, ncon, geom1, from_geom(d, geom2, mesh_point(m, m.aux.polygon_vert[k])))
 
 
 @collider
 @exact
 def plane_mesh_polygon(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find up to four contacts of a plane and a mesh; for a mesh without hull, those that `plane.plane_mesh` finds."""
+    """Write up to four contacts of a plane and a mesh; return their number.
+
+    If the mesh has no hull, the contacts are those of `plane.plane_mesh`.
+    """
     load_geom(m, d, 1, geom2)
     if d.work.shape_graphadr[1] < 0:
         return plane_mesh_contacts(m, d, geom1, geom2)

@@ -24,13 +24,13 @@ MISS = -1.0
 
 @kernel
 def nearer(x: float, best: float) -> float:
-    """Smaller of two distances along a ray; negative distances are misses."""
+    """Smaller of two distances along a ray; a negative distance is a miss."""
     return x if x >= 0.0 and (best < 0.0 or x < best) else best
 
 
 @kernel
 def roots(a: float, b: float, c: float) -> Vec2:
-    """Both roots of a x^2 + 2 b x + c, the smaller first; `MISS` twice if there are none or they coincide."""
+    """Both roots of a x^2 + 2 b x + c, the smaller first; `MISS` twice if there are no two distinct roots or a <= 0."""
     discriminant = b * b - a * c
     if discriminant < MINVAL or a <= 0.0:
         return MISS, MISS
@@ -57,7 +57,7 @@ def ray_plane(size: Vec3, p: Vec3, v: Vec3) -> float:
 
 @kernel
 def ray_sphere(radius: float, p: Vec3, v: Vec3) -> float:
-    """Distance along a ray from `p` with direction `v` to a sphere of a `radius` (m) about the origin."""
+    """Distance along a ray from `p` with direction `v` to a sphere of radius `radius` (m) about the origin."""
     return smaller_root(dot3(v, v), dot3(v, p), dot3(p, p) - radius * radius)
 
 
@@ -95,7 +95,7 @@ def ray_cap(radius: float, z: float, side: float, p: Vec3, v: Vec3) -> float:
 def ray_capsule(size: Vec3, p: Vec3, v: Vec3) -> float:
     """Distance along a ray from `p` with direction `v` to a capsule along z.
 
-    The capsule is a tube of radius `size[0]` and half-length `size[1]`, m, with two caps.
+    The capsule is a tube of radius `size[0]` and half-length `size[1]` (m) with two caps.
     """
     best = ray_tube(size[0], size[1], p, v)
     for end in range(2):
@@ -134,7 +134,7 @@ def ray_box(size: Vec3, p: Vec3, v: Vec3) -> float:
 
 @kernel
 def is_primitive(kind: int) -> bool:
-    """Whether a geom type is a primitive shape, which `ray_primitive` handles."""
+    """Return whether a geom type is a primitive shape, which `ray_primitive` handles."""
     return kind == GEOM_PLANE or GEOM_SPHERE <= kind <= GEOM_BOX
 
 

@@ -34,7 +34,8 @@ SLACK = 1e-12
 def ray_triangle(a: Vec3, b: Vec3, c: Vec3, p: Vec3, v: Vec3) -> float:
     """Distance along a ray from `p` with direction `v` to the triangle `a`, `b`, `c`, from either side.
 
-    A ray in the triangle's plane misses it.
+    The result is negative if the ray misses the triangle or the triangle is behind `p`. A ray in the triangle's plane
+    misses the triangle.
     """
     u, w = sub3(b, a), sub3(c, a)
     normal = cross(v, w)
@@ -62,7 +63,7 @@ def mesh_triangle(m: Model, mesh: int, face: int) -> tuple[Vec3, Vec3, Vec3]:
 
 @kernel
 def ray_face(m: Model, mesh: int, face: int, p: Vec3, v: Vec3) -> float:
-    """Distance along a ray to face `face` of a mesh."""
+    """Distance along a ray to face `face` of a mesh; negative if the ray misses the face (see `ray_triangle`)."""
     a, b, c = mesh_triangle(m, mesh, face)
     return ray_triangle(a, b, c, p, v)
 
@@ -75,7 +76,7 @@ def reciprocal(value: float) -> float:
 
 @kernel
 def box_entry(m: Model, node: int, p: Vec3, inverse: Vec3, best: float) -> float:
-    """Distance at which a ray enters the box of a node; 0 if it starts inside.
+    """Distance at which a ray enters the box of a node; 0 if the ray starts inside.
 
     The result is `MISS` if the ray does not enter the box, or enters it only beyond `best`. The ray is in the frame of
     the tree; `inverse` holds the reciprocals of its direction's components.
@@ -93,7 +94,10 @@ def box_entry(m: Model, node: int, p: Vec3, inverse: Vec3, best: float) -> float
 
 @kernel
 def ray_mesh(m: Model, mesh: int, p: Vec3, v: Vec3) -> float:
-    """Distance along a ray from `p` with direction `v`, in the frame of the geom, to the nearest face of a `mesh`."""
+    """Distance along a ray to the nearest face of mesh `mesh`, or `MISS`.
+
+    The ray starts at `p` with direction `v`, in the frame of the geom.
+    """
     if m.mesh_bvhnum[mesh] <= 0:
         return MISS
     nodes = stack_int_array(STACK)
@@ -218,7 +222,10 @@ def side_range(origin: float, velocity: float, length: float) -> Vec2:
 
 @kernel
 def ray_surface(m: Model, hfield: int, p: Vec3, v: Vec3, best: float) -> float:
-    """Distance along a ray to the upper surface, or `best` if that is smaller (negative: no bound)."""
+    """Distance along a ray to the upper surface, or `best` if the ray misses the surface or `best` is smaller.
+
+    If `best` is negative, the distance is not bounded.
+    """
     ncol, nrow = m.hfield_ncol[hfield] - 1, m.hfield_nrow[hfield] - 1
     width, height = 2.0 * m.hfield_size[hfield, 0], 2.0 * m.hfield_size[hfield, 1]
     px, py = p[0] + 0.5 * width, p[1] + 0.5 * height

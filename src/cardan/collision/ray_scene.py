@@ -1,9 +1,9 @@
 """Rays against all geoms of a scene, and the normals of surfaces at the points that rays hit.
 
 A ray can hit all geoms except invisible geoms (alpha 0), convex pieces of geoms, geoms of an excluded body, geoms of a
-hidden group, and, if requested, static geoms. Geoms whose bounding sphere the ray misses, or hits too late, are
-skipped. Normals point out of the shape, whichever side a ray comes from; meshes and height fields have the normals of
-their triangles.
+hidden group, and, if requested, static geoms. A geom is skipped if the ray misses its bounding sphere, or hits the
+sphere only beyond the nearest hit so far. Normals point out of the shape, whichever side a ray comes from; meshes and
+height fields have the normals of their triangles.
 
 Spec: programming, API reference, "Ray collisions".
 """
@@ -43,7 +43,7 @@ SAME = 1e-6
 
 @kernel
 def is_seen(m: Model, d: Data, geom: int, by_group: bool, static: bool, bodyexclude: int) -> bool:
-    """Whether a ray can hit a geom at all; arguments as for `ray_scene`."""
+    """Return whether a ray can hit a geom at all; arguments as for `ray_scene`."""
     body = m.geom_bodyid[geom]
     if m.geom_piece[geom] > 0:
         return False
@@ -59,7 +59,10 @@ def is_seen(m: Model, d: Data, geom: int, by_group: bool, static: bool, bodyexcl
 
 @kernel
 def sphere_missed(m: Model, d: Data, geom: int, point: Vec3, vec: Vec3, best: float) -> bool:
-    """Whether a ray misses a geom's bounding sphere, or hits it beyond the distance `best` (negative: no bound)."""
+    """Return whether a ray misses a geom's bounding sphere, or hits it beyond the distance `best`.
+
+    If `best` is negative, the distance is not bounded.
+    """
     radius = m.geom_rbound[geom] * ROUND
     if radius <= 0.0 or m.geom_type[geom] == GEOM_HFIELD:
         return False
@@ -91,7 +94,10 @@ def ray_geom(m: Model, d: Data, geom: int, point: Vec3, vec: Vec3) -> float:
 
 @kernel
 def nearer_geom(m: Model, d: Data, geom: int, point: Vec3, vec: Vec3, best: float) -> float:
-    """Distance along a ray to a geom if it is smaller than `best`, else `best`."""
+    """Distance along a ray to a geom if the ray hits the geom before `best`, else `best`.
+
+    If `best` is negative, the distance is not bounded.
+    """
     if sphere_missed(m, d, geom, point, vec, best):
         return best
     return nearer(ray_geom(m, d, geom, point, vec), best)

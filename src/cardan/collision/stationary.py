@@ -229,7 +229,7 @@ def between(side: int, flat: Vec3, curved: Vec3) -> Vec3:
 
 @kernel
 def is_extreme(m: Model, d: Data, side: int, normal: Vec3, point: Vec3) -> bool:
-    """Whether no point of a polytope is farther than `point` in the direction of a normal, up to `EXACT_FLAT`."""
+    """Return whether no point of a polytope is farther than `point` along a normal, up to `EXACT_FLAT`."""
     out = normal if side == 0 else scale3(normal, -1.0)
     farthest = support(m, d, side, out)
     return dot3(sub3(farthest, point), out) <= EXACT_FLAT * (norm3(farthest) + norm3(point))

@@ -71,7 +71,10 @@ def load_geom(m: Model, d: Data, shape: int, geom: int) -> None:
 
 @kernel
 def support_mesh(m: Model, d: Data, shape: int, direction: Vec3) -> Vec3:
-    """Support point of a mesh: a vertex of its hull."""
+    """Support point of a mesh: a vertex of its hull (of the mesh if it has no hull).
+
+    The index of this vertex is stored in ``d.work.shape_vertex``.
+    """
     if d.work.shape_graphadr[shape] < 0:
         vertex = scan_vertices(m, d, shape, direction)
     elif d.work.shape_scan[shape] >= 0:

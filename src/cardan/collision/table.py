@@ -162,7 +162,7 @@ def _colliding_types(m: MjModel) -> Iterator[tuple[tuple[int, int], tuple[int, i
 def _first_pair(m: MjModel, geoms1: np.ndarray, geoms2: np.ndarray) -> tuple[int, int] | None:
     """Find two geoms, one of each list, that pass the filters between geoms and bodies; None if there are none.
 
-    Pairs are tested in blocks of growing size, since some of the first pairs usually pass.
+    Pairs are tested in blocks of growing size, since usually some of the first pairs pass.
     """
     start, step = 0, max(1, FIRST_BLOCK // max(1, len(geoms2)))
     while start < len(geoms1):

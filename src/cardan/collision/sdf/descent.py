@@ -142,9 +142,10 @@ def put_overlap(m: Model, d: Data, ncon: int, point: Vec3) -> int:
 @collider
 @exact
 def sdf_descent(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find contacts of a signed-distance shape (`geom2`) with a second shape or a primitive, one per successful search.
+    """Write contacts of a signed-distance shape (`geom2`) with a second shape or a primitive; return their number.
 
-    All contacts have negative distances; the margin is not used.
+    Each successful search gives one contact, up to `MAXCONPAIR`. All contacts have negative distances; the margin is
+    not used.
     """
     if not (has_distance(m, geom1) and has_distance(m, geom2)):
         return 0

@@ -110,7 +110,10 @@ def mul_mat_mat_t(a: Mat3, b: Mat3) -> Mat3:
 
 @kernel
 def has_distance(m: Model, geom: int) -> bool:
-    """Whether a geom has a signed distance. A geom of type sdf without a plugin has none, and collides with nothing."""
+    """Return whether a geom has a signed distance.
+
+    A geom of type sdf without a plugin has none, and collides with nothing.
+    """
     return m.geom_type[geom] != GEOM_SDF or m.geom_plugin[geom] >= 0
 
 

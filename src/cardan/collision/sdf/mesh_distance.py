@@ -3,13 +3,13 @@
 The search for a contact evaluates thousands of distances, and only the last one must be exact. The search therefore
 uses the grid; the contact is then computed from exact distances.
 
-The triangles are stored in ``m.aux.sdf_face``, `STRIDE` numbers each: three corners, then the pseudonormals of the
-seven features (face, edges, corners), in the mesh's own frame. The pseudonormal of the feature that contains the
-nearest point gives the sign of the distance. The search goes down the tree, nearer child first, and skips boxes farther
-away than the best triangle so far. It starts with the triangle that the previous search found on the same side: in a
+The triangles are stored in ``m.aux.sdf_face``, `STRIDE` values each: three corners, then the pseudonormals of the seven
+features (face, edges, corners), in the mesh's own frame. The pseudonormal of the feature that contains the nearest
+point gives the sign of the distance. The search goes down the tree, nearer child first, and skips boxes farther away
+than the best triangle so far. The search starts with the triangle that the previous search found on the same side: in a
 descent, this is nearly always the nearest one, so that the others are skipped at once.
 
-The grid is made when the model first collides. It is stored in ``m.aux.sdf_grid`` after a header of `HEAD` numbers:
+The grid is made when the model first collides. It is stored in ``m.aux.sdf_grid`` after a header of `HEAD` values:
 numbers of points (3), lower corner (3), spacing. The grid is in the mesh's own frame. For a point outside the grid, the
 result is the distance at the nearest point of the grid's box, plus the distance to the box.
 
@@ -43,7 +43,7 @@ BORDER = 2
 FACE, EDGES, CORNERS = 0, 1, 4
 """Features of a triangle, as rows of the table of pseudonormals: face, edges ab, bc, ca, corners a, b, c."""
 STRIDE = 30
-"""Numbers per triangle: corners (9), pseudonormals (21)."""
+"""Values per triangle: corners (9), pseudonormals (21)."""
 DEPTH = 128
 """Maximum number of nodes on the stack: one per level of the tree."""
 NEAR = 1e-12
@@ -216,7 +216,8 @@ def grid_distance(m: Model, start: int, p: Vec3) -> tuple[float, Vec3]:
 def mesh_entry(m: Model, d: Data, side: int, gradient: int) -> int:
     """Native entry of meshes: compute distance and gradient at ``d.work.sdf_point`` of one side of the pair.
 
-    During the search for contacts (``d.work.sdf_rough``), the distance is taken from a grid.
+    During the search for contacts (``d.work.sdf_rough``), the distance is taken from a grid. The gradient is written
+    only if `gradient` is not 0. Returns 0.
     """
     attribute = MAX_ATTRIBUTES * d.work.sdf_instance[side]
     mesh = int(m.aux.sdf_attr[attribute])
@@ -262,7 +263,7 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 
 
 def mesh_faces(m: MjModel, mesh: int) -> np.ndarray:
-    """Return the triangles of a mesh in the format of ``aux.sdf_face``: `STRIDE` numbers for each triangle.
+    """Return the triangles of a mesh in the format of ``aux.sdf_face``: `STRIDE` values for each triangle.
 
     If the mesh is turned inside out (negative volume), as mirrored ones may be, the triangles are reversed.
 

@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 @stage
 @exact
 def sample_shape(m: Model, d: Data) -> int:
-    """Write the distance from instance 0's shape at each point of a grid. The outermost points are on the box's faces.
+    """Write the distance of each point of a grid from the shape of instance 0. Return a status.
 
-    The order of operations determines, to the last bit, which points are inside.
+    The outermost points are on the faces of the box. The order of operations determines, to the last bit, which points
+    are inside.
     """
     nx, ny, nz = d.work.sample_count[0], d.work.sample_count[1], d.work.sample_count[2]
     at = 0
@@ -47,9 +48,10 @@ def sample_shape(m: Model, d: Data) -> int:
 
 @stage
 def sample_mesh(m: Model, d: Data) -> int:
-    """Write the distance from a mesh at each grid point; each search starts with the previous point's triangle.
+    """Write the distance of each grid point from a mesh. Return a status.
 
-    The mesh and the address of its first triangle are in ``d.work.sdf_instance``.
+    Each search starts with the triangle found for the previous point. The mesh and the address of its first triangle
+    are in ``d.work.sdf_instance``.
     """
     mesh, start = d.work.sdf_instance[0], d.work.sdf_instance[1]
     tree = (m.bvh_child, m.bvh_nodeid, m.bvh_aabb)
@@ -67,7 +69,7 @@ def sample_mesh(m: Model, d: Data) -> int:
 
 
 class _Part:
-    """Replacement for an MjModel or MjData that has only the memory that a program needs."""
+    """Substitute for an MjModel or MjData that has only the memory that one program needs."""
 
     def __init__(self, memory: StructMemory) -> None:
         self.address = memory.address

@@ -1,8 +1,8 @@
 """Signed-distance shapes: each is a distance function with named attributes and a bounding box.
 
 The function is a kernel of a point in the frame of the shape and of the shape's attributes. It returns a distance in m,
-negative inside. The attributes are passed as a tuple of `MAX_ATTRIBUTES` numbers, padded with zeros. For collisions,
-the function is compiled to a native entry that evaluates distance and gradient for one side of a pair (`entry`).
+negative inside. The attributes are passed as a tuple of `MAX_ATTRIBUTES` floats, padded with zeros. For collisions, the
+function is compiled to a native entry that evaluates distance and gradient for one side of a pair (`entry`).
 
 The stock shapes are combined from parts by minimum and maximum. Away from the surface, their distance is therefore only
 a lower bound (`bolt`, `nut`, `gear`).
@@ -36,7 +36,7 @@ SLOPE = sqrt(0.5)
 TURNS = 12.0
 """Turns of a thread per metre."""
 HEAD = 0.5
-"""Distance of a hexagon's sides from its axis, and height of the hexagon, m."""
+"""Distance of a hexagon's sides from its axis, and height of the hexagon (m)."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,10 @@ class Shape:
     of_mesh: bool = False
 
     def values(self, config: Mapping[str, str]) -> tuple[float, ...]:
-        """Return all attributes as numbers, from ``config`` or by default. Raises ValueError for invalid values."""
+        """Return the values of all attributes, from ``config`` or by default, padded with zeros to `MAX_ATTRIBUTES`.
+
+        Raises ValueError for unknown attributes and for invalid values.
+        """
         unknown = [key for key in config if key not in self.attributes]
         if unknown:
             known = ", ".join(self.attributes) or "none"
@@ -81,10 +84,10 @@ def _number(key: str, text: str, default: float) -> float:
 
 @kernel
 def difference_step() -> float:
-    """Step of the forward differences for gradients, m: the square root of the rounding error of 1.
+    """Step (m) of the forward differences for gradients: the square root of the rounding error of 1.
 
-    It is 1e-8 in double precision (as in the reference's shapes), 5e-4 in single precision. A shorter step would give
-    only rounding error, a longer step would reach around corners.
+    The step is 1e-8 in double precision (as in the reference's shapes), 5e-4 in single precision. A shorter step would
+    give only rounding error, a longer step would reach around corners.
     """
     return sqrt(SHARE * (NEXT - 1.0))
 

@@ -2,7 +2,7 @@
 
 On each triangle, the Frank-Wolfe method minimises the distance. It starts at the centroid and makes ``sdf_iterations``
 steps towards the corner to which the linearised distance falls most; step k has the length 2 / (k + 2). The search
-skips a box of the mesh's tree if the distance of the box's centre from the shape is more than half its diagonal.
+skips a box of the mesh's tree if the distance of the box's centre from the shape is more than half the box's diagonal.
 
 Source: M. Macklin, K. Erleben, M. Mueller, N. Chentanez, S. Jeschke, Z. Corse, Local optimization for robust signed
 distance field collision (2020).
@@ -119,9 +119,9 @@ def collide_tree(m: Model, d: Data, geom: int, mesh: int) -> int:
 @collider
 @exact
 def mesh_sdf(m: Model, d: Data, geom1: int, geom2: int) -> int:
-    """Find contacts between a mesh (`geom1`) and a signed-distance shape (`geom2`): at most one for each face.
+    """Write contacts between a mesh (`geom1`) and a signed-distance shape (`geom2`); return their number.
 
-    A face has a contact if its deepest point is inside the shape. The deepest `MAXCONPAIR` contacts are kept; of
+    A face has one contact if its deepest point is inside the shape. The deepest `MAXCONPAIR` contacts are kept; of
     contacts at the same position, only one remains.
     """
     if not has_distance(m, geom2):
