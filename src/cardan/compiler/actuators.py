@@ -191,7 +191,7 @@ def _inherit_ranges(
         if values["dyntype"] not in _SERVO_DYNAMICS:
             raise element.error("only position servos inherit a range", "inheritrange")
         if any(values[attribute]) and element.row.tag != "general":
-            # one that the actuator gives itself replaces the other of its class
+            # an attribute of the actuator itself replaces the other attribute of its class
             given = [name for name in ("inheritrange", attribute) if name in element.attributes]
             if len(given) != 1:
                 raise element.error(f"inheritrange and {attribute} exclude each other", "inheritrange")

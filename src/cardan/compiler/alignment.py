@@ -2,7 +2,8 @@
 
 The inertia of an aligned body is diagonal in its degrees of freedom. Objects attached to the body keep their poses in
 the world; the configuration of the joint becomes the pose of the inertial frame. As in the reference, the coordinates
-of flex vertices, skins, keyframes and constraint anchors are not transformed. Their numbers now refer to the new frame.
+of flex vertices, skins, keyframes and constraint anchors are not transformed. These coordinates are then relative to
+the new frame.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ def align_free_bodies(build: Build) -> None:
 def _is_aligned(build: Build, body: Body) -> bool:
     """Return whether to align the frame of a body with its inertial frame.
 
-    Its only joint is free, it has no children, its frame is not yet aligned, and ``align`` or ``alignfree`` is set.
+    The body's only joint must be free, the body must have no children, and the two frames must differ. The joint's
+    ``align`` must be "true", or "auto" with the compiler setting ``alignfree``.
     """
     if body.children or len(body.joints) != 1 or body.joints[0].type != "free":
         return False

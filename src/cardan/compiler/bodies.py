@@ -54,7 +54,10 @@ def add_bodies(build: Build) -> None:
 
 
 def _is_fused(element: Element) -> bool:
-    """Return whether a body can be fused with its parent: no joint, no mocap, and ``fuse`` is not "false"."""
+    """Return whether a body can be fused with its parent.
+
+    The body must have no joints, must not be a mocap body, and its ``fuse`` must not be "false".
+    """
     if element["mocap"] or element["fuse"] == "false":
         return False
     return not any(part.row.kind == "joint" for part, _ in element.content())
@@ -104,7 +107,10 @@ def _place_repeated(build: Build, frames: list[tuple[Element, ...]], columns: tu
 
 
 def _mocap_ids(build: Build, mocap: list[bool]) -> list[int]:
-    """Return the mocap id of each body, or -1. Check that mocap bodies have no joints and the world as parent."""
+    """Return the mocap id of each body, or -1, and set ``nmocap``.
+
+    Raises MjcfError if a mocap body has joints or is not a child of the world.
+    """
     if True not in mocap:
         return [-1] * len(mocap)
     for body in build.bodies:
@@ -219,7 +225,10 @@ def _put_dofs(build: Build, lastdof: list[int], treeid: list[int], simple: list[
 
 
 def _simple(body: Body, moving: list[bool], tolerance: float) -> int:
-    """Return ``body_simple``: 0 if the dofs of the body can be coupled, 2 if all its joints are slides, else 1."""
+    """Return ``body_simple``: 0 if the dofs of the body may be coupled, 2 if all its joints are slides, else 1.
+
+    The result is also 0 if the element's ``simple`` is "false".
+    """
     if body.parent is None:
         return 1
     if body.element.given("simple") == "false":

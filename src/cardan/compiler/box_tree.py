@@ -26,13 +26,13 @@ PARTS = Struct(
         Field("low", "f8", ("any", 3), "low corners of the parts' boxes"),
         Field("high", "f8", ("any", 3), "high corners"),
         Field("sorted", "i4", ("any",), "parts in the order of their centres along x, then along y, then along z"),
-        Field("side", "i4", ("any",), "which half of its node each part is in"),
-        Field("room", "i4", ("any",), "of a list that is being divided: its second half"),
-        Field("first", "i4", ("any",), "first place in the lists of the parts of each node"),
+        Field("side", "i4", ("any",), "half of its node (0 or 1) that contains each part"),
+        Field("room", "i4", ("any",), "scratch: parts in their new order while a list is sorted or divided"),
+        Field("first", "i4", ("any",), "index in the sorted lists of the first part of each node"),
         Field("number", "i4", ("any",), "number of parts of each node"),
-        Field("centre", "f8", ("any", 3), "the points that decide on which side of a cut a part comes"),
-        Field("key", "i8", ("any", 3), "their coordinates as integers in the same order"),
-        Field("count", "i4", ("any",), "how many numbers have each digit; then, where each stretch begins"),
+        Field("centre", "f8", ("any", 3), "points that determine on which side of a split a part is"),
+        Field("key", "i8", ("any", 3), "sort keys of these coordinates (`_keys`)"),
+        Field("count", "i4", ("any",), "scratch: number of keys with each digit, then start of each group"),
     ],
     readonly=False,
 )
@@ -42,7 +42,7 @@ TREE = Struct(
     [
         Field("depth", "i4", ("any",), "distance from the root"),
         Field("child", "i4", ("any", 2), "children, -1 at leaves"),
-        Field("nodeid", "i4", ("any",), "part of a leaf, -1 inside"),
+        Field("nodeid", "i4", ("any",), "part of a leaf, -1 at inner nodes"),
         Field("aabb", "f8", ("any", 6), "centre and half sides"),
     ],
     readonly=False,
@@ -175,7 +175,7 @@ def _put_box(p: Any, t: Any, node: int) -> int:
 
 @kernel
 def _divide(p: Any, first: int, start: int, number: int) -> None:
-    """Reorder a node's section of a sorted list: parts of the first child, then parts of the second child."""
+    """Reorder a node's section of a sorted list, so that parts of the first child precede parts of the second child."""
     at = first + start
     rest = 0
     for k in range(first + start, first + start + number):

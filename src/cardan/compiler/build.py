@@ -42,20 +42,20 @@ class Build:
         self.angle = pi / 180.0 if self.settings["angle"] == "degree" else 1.0  # the unit of angles, rad
         self.bodies: list[Body] = []  # in model order, world first
         self.columns: defaultdict[str, Any] = defaultdict(list)  # of each array field: columns["geom_pos"][3]
-        self.names: dict[str, list[str]] = {kind: [] for kind in KINDS}  # in model order, "" for none
+        self.names: dict[str, list[str]] = {kind: [] for kind in KINDS}  # in model order; "" if an object has no name
         self.ids: dict[str, dict[str, int]] = {kind: {} for kind in KINDS}
         self.blocks: defaultdict[str, list[np.ndarray]] = defaultdict(list)  # consecutive bulk data of each field
-        self._rows: defaultdict[str, int] = defaultdict(int)  # of the blocks of each field
-        self.sizes: dict[str, int] = {}  # those that do not follow from a column
+        self._rows: defaultdict[str, int] = defaultdict(int)  # number of rows in the blocks of each field
+        self.sizes: dict[str, int] = {}  # sizes that do not follow from a column
         self.frame_poses: dict[Element, Pose] = {}
         self.meshes: dict[str, Mesh] = {}
         # for each geom with a mesh: its pose without the mesh's pose, and the mesh's pose
         self.mesh_poses: dict[int, tuple[Pose, Pose]] = {}
         self.declared: set[str] = set()  # plugins in the section ``extension``
         self.instances: dict[str, Instance] = {}  # named plugin instances
-        self.own_instances: dict[Element, Instance] = {}  # of actuators, sensors, bodies and geoms that ask for them
-        self.plugin_names: list[str] = []  # of the plugin of each instance
-        self.plugin_elements: list[Element] = []  # from which each instance comes
+        self.own_instances: dict[Element, Instance] = {}  # of actuators, sensors, bodies and geoms
+        self.plugin_names: list[str] = []  # name of the plugin of each instance
+        self.plugin_elements: list[Element] = []  # element that defines each instance
         # the last element ``inertial`` that was read, the frames around it, and its values
         self.last_inertial: tuple[Element, tuple[Element, ...], Any] | None = None
         self.fuses = False  # whether bodies without joints become frames of their parents

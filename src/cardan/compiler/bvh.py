@@ -45,18 +45,21 @@ BODY_TREES = Struct(
         Field("nodeid", "i4", ("any",), "geom of a leaf, or -1, written"),
         Field("aabb", "f8", ("any", 6), "centre and half sides of each node, written"),
         Field("pos", "f8", ("any", 3), "scratch: position of each geom in its body's inertial frame"),
-        Field("centre", "f8", ("any", 3), "scratch: centre of the box around it, along the axes of that frame"),
+        Field("centre", "f8", ("any", 3), "scratch: centre of the box around each geom, along the axes of that frame"),
         Field("half", "f8", ("any", 3), "scratch: half sides of that box"),
         Field("order", "i4", ("any",), "scratch: geoms in the order of the leaves"),
-        Field("first", "i4", ("any",), "scratch: place in that order of the first geom of each node"),
-        Field("count", "i4", ("any",), "scratch: number of its geoms"),
+        Field("first", "i4", ("any",), "scratch: index in `order` of the first geom of each node"),
+        Field("count", "i4", ("any",), "scratch: number of geoms of each node"),
     ],
     readonly=False,
 )
 
 
 def reserve_trees(build: Build) -> None:
-    """Reserve the first rows of ``bvh_*`` for the trees of bodies, which contain only geoms that can collide."""
+    """Reserve the first rows of ``bvh_*`` for the trees of bodies, and set ``nbvh`` and ``nbvhstatic``.
+
+    These trees contain only geoms that can collide.
+    """
     count = 0
     for body in build.bodies:
         colliding = sum(1 for geom in body.geoms if geom.contype or geom.conaffinity)
@@ -79,7 +82,7 @@ def fill_trees(m: MjModel) -> None:
 @native_over("Model", "BodyTrees")
 @exact
 def find_body_trees(m: Model, s: Any, _unused: int, _neither: int) -> int:
-    """Fill the trees of all bodies, body by body, in the structure `s`. Return 0.
+    """Build the trees of all bodies, one after the other, in the structure `s`. Return 0.
 
     The integers `_unused` and `_neither` are required by `native_over`.
     """

@@ -32,7 +32,7 @@ _ROW_OF = {field.name: (_CODES[field.dtype], k, len(field.shape) == 1) for k, fi
 
 
 def fill_columns(memory: StructMemory, columns: Mapping[str, Any]) -> None:
-    """Write columns to the model's fields of the same names, and skip columns that are private to the compiler.
+    """Write columns to the model's fields of the same names. Columns that are not fields are skipped.
 
     A column is a list of rows: numbers, or tuples of numbers. A column of text is a sequence of bytes. Short columns
     are packed with `struct`, which takes a third of the time of an assignment to an array.
@@ -90,7 +90,7 @@ def table(prefix: str, *same: str, **others: str | tuple[str, Mapping[str, int]]
 
     ``prefix`` is the first word of the fields' names, like ``geom``. ``same`` are attributes that are copied to the
     field ``<prefix>_<attribute>``. ``others`` maps other fields, without the prefix, to the name of the attribute, or
-    to its name and the numbers of its keywords.
+    to its name and a map from its keywords to integers.
     """
     rows: Table = {f"{prefix}_{name}": (name, None) for name in same}
     for field, source in others.items():
@@ -175,10 +175,10 @@ class Resolved:
 
 
 def rows_of(element: Element, values: Mapping[str, Any], name: str, width: int, dtype: Any = np.float64) -> np.ndarray:
-    """Return the numbers of an attribute, shape (n, ``width``). Raises MjcfError if the last row is incomplete.
+    """Return the values of an attribute as an array (n, ``width``). Raises MjcfError if the last row is incomplete.
 
-    ``name`` is the attribute's name, ``values`` are all attributes of the ``element``, and ``dtype`` is the type of the
-    numbers.
+    ``name`` is the attribute's name, ``values`` are all attributes of the ``element``, and ``dtype`` is the data type
+    of the array.
     """
     flat = values[name] or ()
     if len(flat) % width:

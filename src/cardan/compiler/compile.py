@@ -125,7 +125,7 @@ def _compiled(tree: ModelTree) -> MjModel:
 
 
 def _stages_of_step(m: MjModel) -> list[Callable[..., Any]]:
-    """Return the stages of a simulation step of a model. The caller will probably run them next."""
+    """Return the stages of a simulation step of a model. The user will probably run these stages next."""
     from cardan.step.pipeline import STEP
     from cardan.step.programs import functions_ahead
 
@@ -228,7 +228,10 @@ def _find_sizes(build: Build) -> None:
 
 
 def _fill(build: Build) -> MjModel:
-    """Return an MjModel filled from the columns. User values are padded with zeros to the width of their field."""
+    """Return an MjModel filled from the columns. Raises MjcfError if the model or its data would be too large.
+
+    User values are padded with zeros to the width of their field.
+    """
     sizes = SIZES | build.sizes
     for struct, noun, most in ((MODEL, "model", sizes), (DATA, "data", sizes | _NO_CAPACITIES)):
         nbytes = layout_of(struct, frozenset(), None, most).nbytes

@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 def _row_weights(m: MjModel, memory: StructMemory, rows: np.ndarray) -> np.ndarray:
     """Compute J M^-1 J' for each row J of a matrix (n, nv); result (n,). `factor_m` must have run.
 
-    ``memory`` is the structure of the initial configuration (`initial_memory`).
+    ``memory`` is the structure of the initial configuration (`initial_memory`). Raises MjcfError if a result is not
+    finite.
     """
     row, weight = np.array(rows, np.float64, order="C"), np.zeros(len(rows))
     memory.attach("row", row.reshape(-1))
@@ -134,7 +135,7 @@ def complete_constants(build: Build, m: MjModel) -> None:
     """Compute the constants of a newly compiled model, and then values that depend on the constants, such as damping.
 
     Raises:
-        MjcfError: a length range cannot be found.
+        MjcfError: a length range cannot be found, or the inertia has no inverse.
         PluginError: a plugin rejects the model.
     """
     d = _data(m)
@@ -182,7 +183,7 @@ def run_position_stages(m: MjModel, d: MjData | Scratch) -> None:
 
 
 def _set_tendon_springs(m: MjModel, d: MjData | Scratch) -> None:
-    """Set the rest lengths of tendon springs that are automatic (-1) to the tendons' lengths at ``qpos_spring``."""
+    """Set the automatic rest lengths (-1) of tendon springs to the tendons' lengths at ``qpos_spring``."""
     automatic = [i for i, (low, high) in enumerate(m.tendon_lengthspring.tolist()) if low == high == -1.0]
     if automatic:
         moves = m.qpos_spring.tobytes() != m.qpos0.tobytes()

@@ -25,9 +25,9 @@ class Figure(NamedTuple):
     aabb: tuple[float, ...]  # centre and half sides of the bounding box, in the geom's frame
     radius: float  # of the bounding sphere
     volume: float  # or area
-    shape: Shape  # type and sizes of the shape whose principal moments it has
-    solid: Vec3
-    semiaxes: Vec3  # of its equivalent ellipsoid in a fluid
+    shape: Shape  # primitive shape with the geom's principal moments of inertia
+    solid: Vec3  # sizes of this shape
+    semiaxes: Vec3  # of the equivalent ellipsoid for fluid forces
     dataid: int = -1  # id of the mesh or height field, or -1
 
 
@@ -86,7 +86,10 @@ def figures(build: Build, geoms: Resolved, frames: Sequence[tuple[Element, ...]]
 
 
 def _need_hulls_in_pairs(build: Build, geoms: Resolved, words: list[str]) -> None:
-    """Request the convex hulls of all meshes whose geoms are named in an element ``pair``."""
+    """Request the convex hulls of meshes whose geoms are named in an element ``pair``.
+
+    No hulls are requested for meshes that are split into convex pieces, or if the setting ``convexhull`` is off.
+    """
     pairs = build.tree.section("contact").all("pair") if build.settings["convexhull"] else []
     names = {pair.attributes.get(end) for pair in pairs for end in ("geom1", "geom2")}
     for element, word, mesh in zip(geoms.elements, words, geoms["mesh"], strict=True):
@@ -99,7 +102,7 @@ def _fused(frames: tuple[Element, ...]) -> tuple[Element, ...]:
 
     A static body that is fused with its parent is treated as a frame (see `cardan.compiler.reductions`). As in the
     reference, a geom with a mesh is first placed in the fused body and then moved to the parent. This order determines
-    the rounding, which decides ties between contacts.
+    the rounding, which decides between contacts at nearly equal distances.
     """
     count = len(frames)
     while count > 0 and frames[count - 1].tag != "body":
@@ -108,7 +111,10 @@ def _fused(frames: tuple[Element, ...]) -> tuple[Element, ...]:
 
 
 def _of_assets(geoms: Resolved, words: list[str]) -> set[int]:
-    """Return the indices of geoms that refer to a mesh or height field, including primitive shapes fitted to a mesh."""
+    """Return the indices of geoms that refer to a mesh or height field, including shapes fitted to a mesh.
+
+    Raises MjcfError if one of these geoms names no asset or has ``fromto``.
+    """
     if not (geoms.any("mesh") or geoms.any("hfield")) and _ASSETS.keys().isdisjoint(words):
         return set()
     meshes, hfields, segments = geoms["mesh"], geoms["hfield"], geoms["fromto"]
@@ -185,7 +191,10 @@ def mesh_size(centre: Vec3, half: Vec3) -> Vec3:
 
 
 def _mesh(build: Build, values: dict[str, Any], element: Element, pose: Pose) -> Placed:
-    """Place a mesh geom in the frame of the mesh's principal axes."""
+    """Place a mesh geom in the frame of the mesh's principal axes.
+
+    Also record in the mesh whether it collides and whether its convex hull is needed.
+    """
     mesh = build.meshes[values["mesh"]]
     properties = mesh.properties(values["shellinertia"])
     mesh.pose = properties.pose
@@ -201,7 +210,7 @@ def _mesh(build: Build, values: dict[str, Any], element: Element, pose: Pose) ->
 
 
 def _fitted(build: Build, values: dict[str, Any], element: Element, pose: Pose) -> Placed:
-    """Place a primitive shape that is fitted to a mesh."""
+    """Place a primitive shape that is fitted to a mesh. In MuJoCo 3.1, this also sets the mesh's pose."""
     from cardan.compiler.meshes.fitted import fit
 
     mesh = build.meshes[values["mesh"]]
@@ -214,7 +223,7 @@ def _fitted(build: Build, values: dict[str, Any], element: Element, pose: Pose) 
 
 
 def masses(geoms: Resolved, found: Sequence[Figure], counts: Sequence[bool]) -> tuple[list[float], list[Vec3]]:
-    """Return the masses of geoms, as given or computed from density, and their principal moments of inertia (kg m^2).
+    """Return the masses of geoms (kg), given or computed from density, and their principal moments of inertia (kg m^2).
 
     ``counts`` specifies for each geom whether it contributes to the inferred inertia of its body.
     """

@@ -69,7 +69,7 @@ def media_type(element: Element, name: str, known: dict[str, str]) -> str:
 
 
 def _folder(build: Build, element: Element) -> Path:
-    """Return the folder for files of this kind of asset, from the compiler settings and the main file's folder."""
+    """Return the folder for files of the element's kind, from the compiler settings and the main file's folder."""
     return (build.tree.folder or Path()) / asset_folder(build.settings, element.row.kind or "")
 
 

@@ -97,7 +97,7 @@ def _columns(build: Build, found: Attached, pieces: list[int]) -> tuple[dict[str
 
 
 def _check_planes(found: Attached, words: list[str]) -> None:
-    """Check that planes are attached to static bodies."""
+    """Check that planes are attached to static bodies; raise MjcfError if not."""
     if "plane" not in words:
         return
     for body, which in zip(found.bodies, found.which or range(len(words)), strict=True):
@@ -109,7 +109,10 @@ def _check_planes(found: Attached, words: list[str]) -> None:
 
 
 def _plugins(build: Build, geoms: Resolved, words: list[str]) -> list[int]:
-    """Return the plugin instance of each geom, or -1. Only geoms of type ``sdf`` have plugins."""
+    """Return the plugin instance of each geom, or -1. Warn of geoms of type ``sdf`` without a plugin.
+
+    Raises MjcfError if a geom of another type has a plugin.
+    """
     plugins = [-1] * len(words)
     for number, element in enumerate(geoms.elements):
         if not (element.children or words[number] == "sdf"):
@@ -205,7 +208,10 @@ def add_sites(build: Build, bodies: Sequence[Body]) -> None:
 
 
 def _site_meshes(build: Build, sites: Resolved, words: list[str], sizes: list[Any]) -> list[int]:
-    """Return the mesh of each site, or -1, and write the sizes of sites with meshes to ``sizes``."""
+    """Return the mesh id of each site, or -1; write the sizes of sites with meshes to ``sizes``.
+
+    These meshes are moved to their own frames. Raises MjcfError if a site's type and ``mesh`` do not match.
+    """
     names = sites["mesh"] if sites.any("mesh") or "mesh" in words else None
     if names is None:
         return [-1] * len(words)

@@ -156,7 +156,8 @@ def texture_from_files(build: Build, element: Element, values: dict[str, Any]) -
     """Return the image of a texture that is read from files: (height, width, channels) uint8.
 
     The six faces of a cube texture are stacked vertically. If all faces share one image, the image is returned once.
-    ``values`` are the attributes of the texture's ``element``.
+    The bytes of a KTX file are returned undecoded (see `_undecoded`). ``values`` are the attributes of the texture's
+    ``element``.
     """
     flat, channels = values["type"] == "2d", values["nchannel"]
     if channels not in (_CHANNELS if flat else (3,)):
@@ -216,7 +217,10 @@ def _load(
 
 
 def _undecoded(build: Build, element: Element, values: dict[str, Any]) -> Image:
-    """Return the undecoded bytes of a KTX file, (1, bytes, 1) uint8, for renderers that can read this format."""
+    """Return the undecoded bytes of a KTX file, (1, bytes, 1) uint8, for renderers that can read this format.
+
+    Raises MjcfError for cube textures and for flipped images.
+    """
     if values["type"] != "2d":
         raise element.error("cubes cannot be read from KTX files: expected an image of the type PNG", "file")
     if values["hflip"] or values["vflip"]:
@@ -263,7 +267,7 @@ def _check_grid(element: Element, width: int, height: int, gridsize: tuple[int, 
 
 
 def _grid_faces(build: Build, element: Element, values: dict[str, Any]) -> Image:
-    """Return the six faces of a cube, cut from the cells of an image. Faces without a cell have the colour ``rgb1``.
+    """Return the six faces of a cube, cut from the cells of one image. Faces without a cell have the colour ``rgb1``.
 
     Only the part of the image that contains these cells is converted to an array.
     """
@@ -358,7 +362,7 @@ def _elevations(build: Build, element: Element, values: dict[str, Any]) -> np.nd
 
 
 def _read_heights(content: bytes) -> np.ndarray:
-    """Read elevations from the binary format: rows, columns (int32), then float32 numbers row by row."""
+    """Read elevations from the binary format: rows, columns (int32), then float32 values, row by row."""
     if len(content) < _HEADER.size:
         raise ValueError("the file is too short for a height field's header")
     nrow, ncol = _HEADER.unpack_from(content)
@@ -371,7 +375,10 @@ def _read_heights(content: bytes) -> np.ndarray:
 
 
 def _normalized(element: Element, heights: np.ndarray) -> np.ndarray:
-    """Scale elevations to the range 0 to 1, in single precision. If all are equal, the result is zero."""
+    """Scale elevations to the range 0 to 1, in single precision. If all are equal, the result is zero.
+
+    Values that are not finite count as 0, with a warning.
+    """
     if not np.isfinite(heights).all():
         attribute = "file" if element.attributes.get("file") else "elevation"
         element.warn("every elevation must be a finite number (in single precision): others count as 0", attribute)

@@ -106,7 +106,8 @@ def _inertia_from_geoms(build: Build, body: Body, geoms: list[Geom]) -> None:
 def _combine(build: Build, body: Body, parts: list[Part]) -> None:
     """Set mass, centre of mass, principal moments and axes of a body made of several solids (parallel axis theorem).
 
-    The operations are in the order of the reference, since ties between geoms, or between axes, depend on rounding.
+    The operations are in the order of the reference, because the choice between nearly equal axes, or between geoms at
+    nearly equal distances, depends on rounding.
     """
     body.mass = sum(part.mass for part in parts)
     moment: Any = (0.0, 0.0, 0.0)
@@ -189,7 +190,7 @@ def _bound(build: Build, body: Body) -> None:
 
 
 def check_moving(body: Body) -> None:
-    """Check that a moving body, or a child fixed to it, has mass and inertia."""
+    """Check that a moving body, or a child fixed to it, has mass and inertia; raise MjcfError if not."""
     if not body.joints or _has_mass(body):
         return
     if not any(_has_mass(child) for child in body.children if not child.joints):
@@ -204,7 +205,7 @@ def _has_mass(body: Body) -> bool:
 
 
 def scale_total_mass(build: Build) -> None:
-    """Scale masses and inertias to the total mass that the user asked for (compiler settotalmass)."""
+    """Scale masses and inertias to the total mass that the compiler setting ``settotalmass`` specifies."""
     wanted = build.settings["settotalmass"]
     total = sum(body.mass for body in build.bodies[1:])
     if wanted > 0.0 and total > 0.0:

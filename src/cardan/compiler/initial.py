@@ -1,4 +1,4 @@
-"""Native computations at the initial configuration: inverse weights, poses of views, extent of the model.
+"""Native computations at the initial configuration: inverse weights, poses of cameras and lights, extent of the model.
 
 The structure `INITIAL` shares arrays with the data, whose position stages have run at ``qpos0``, and with the model,
 which receives the results. All other arrays are scratch.
@@ -166,7 +166,7 @@ INITIAL = Struct(
         Field("cinert", "f8", ("any", 10), "inertia of each body, as in the data"),
         Field("cdof", "f8", ("any", 6), "motion axis of each dof, as in the data"),
         Field("inertia", "f8", ("any",), "inertia matrix (nM,)"),
-        Field("factor", "f8", ("any",), "its L' D L factor (nM,)"),
+        Field("factor", "f8", ("any",), "L' D L factor of the inertia matrix (nM,)"),
         Field("pivot_inv", "f8", ("any",), "reciprocals of D (nv,)"),
         Field("subtreemass", "f8", ("any",), "mass of each body with all its descendants, written"),
         Field("diagonal", "f8", ("any",), "diagonal of the inertia matrix, written"),
@@ -174,19 +174,19 @@ INITIAL = Struct(
         Field("body_weight", "f8", ("any", 2), "translational and rotational inverse weight of each body, written"),
         Field("center", "f8", ("any",), "centre of the model, written"),
         *(Field(f"{part}_pos0", "f8", ("any", 3), "relative to the body, written") for part in ("cam", "light")),
-        *(Field(f"{part}_poscom0", "f8", ("any", 3), "relative to a tree's centre") for part in ("cam", "light")),
+        *(Field(f"{part}_poscom0", "f8", ("any", 3), "relative to a centre of mass") for part in ("cam", "light")),
         Field("cam_mat0", "f8", ("any", 9), "orientation of each camera, written"),
         Field("light_dir0", "f8", ("any", 3), "direction of each light, written"),
         Field("arm", "f8", ("any", 3), "scratch: centre of mass of each body, relative to that of its tree"),
         Field("articulated", "f8", ("any", 6), "scratch: articulated inertia of each body, six rows each"),
         Field("mobility", "f8", ("any", 6), "scratch: mobility of each body, six rows each"),
-        Field("force", "f8", ("any", 6), "scratch: force on the articulated body that moves each dof alone, by pivot"),
-        Field("pivot", "f8", ("any",), "scratch: pivot of each dof: its inertia, all dofs below it being free"),
+        Field("force", "f8", ("any", 6), "scratch: articulated inertia times axis of each dof, over its pivot"),
+        Field("pivot", "f8", ("any",), "scratch: pivot of each dof: the articulated inertia along its axis, plus armature"),
         Field("size", "f8", ("any",), "scratch: radius of each body about its centre of mass"),
-        Field("low", "f8", ("any",), "scratch: low corner of the box around all (3,)"),
+        Field("low", "f8", ("any",), "scratch: low corner of the box around all objects (3,)"),
         Field("high", "f8", ("any",), "scratch: high corner"),
         Field("mean", "f8", ("any",), "means of inertia, mass and size, and the extent, written (4,)"),
-        Field("row", "f8", ("any",), "rows of nv numbers, one after the other"),
+        Field("row", "f8", ("any",), "rows of nv values, concatenated"),
         Field("row_weight", "f8", ("any",), "x M^-1 x' of each row, written"),
         *(Field(name, "f8", ("any",), "as in the data") for name in ("ten_length", "ten_J")),
         *(Field(name, "i4", ("any",), "as in the data") for name in ("ten_J_rownnz", "ten_J_rowadr", "ten_J_colind")),
@@ -234,9 +234,10 @@ def find_statistics(m: Model, s: Any, _unused: int, _neither: int) -> int:
 
 @native_over("Model", "Initial")
 def find_constants(m: Model, s: Any, _unused: int, _neither: int) -> int:
-    """Compute masses, inverse weights, lengths and poses. Return `MASSLESS` or `NOT_FINITE` on failure, else 0.
+    """Compute body masses, inverse weights, lengths, and poses of cameras and lights.
 
-    `s` is the structure `INITIAL`; the integers `_unused` and `_neither` are required by `native_over`.
+    Returns `MASSLESS` or `NOT_FINITE` on failure, else 0. `s` is the structure `INITIAL`; the integers `_unused` and
+    `_neither` are required by `native_over`.
     """
     _sum_masses(m, s)
     for dof in range(m.nv):

@@ -105,7 +105,11 @@ def _put_dofs(build: Build, found: Attached, joints: Resolved, widths: list[int]
 
 
 def _check_together(body: Body) -> None:
-    """Check that a body has at most six dofs, no joint besides a free joint, and no rotation after a ball joint."""
+    """Check that the joints of a body are compatible; raise MjcfError if not.
+
+    A body has at most six dofs. A free joint is the only joint of a child of the world. No rotation follows a ball
+    joint.
+    """
     types = [joint.type for joint in body.joints]
     if len(types) <= _LARGEST_DOFS and _SCALAR.issuperset(types):
         return
@@ -157,7 +161,7 @@ def _places(build: Build, found: Attached, joints: Resolved, words: list[str]) -
 
 
 def _limits(build: Build, joints: Resolved, words: list[str]) -> list[bool]:
-    """Return whether each joint has limits. Free joints have none; the range of a ball joint must start at 0."""
+    """Return whether each joint has limits. Free joints have no limits; the range of a ball joint must start at 0."""
     auto = build.settings["autolimits"]
     limits: list[bool] = []
     for element, word, flag, bounds in zip(joints.elements, words, joints["limited"], joints["range"], strict=True):

@@ -24,14 +24,14 @@ class MjLROpt:
 
     Attributes:
         mode: kinds of actuators to process (`mjtLRMode`).
-        useexisting: keep ranges whose first number is less than the second.
+        useexisting: keep ranges whose lower bound is less than the upper bound.
         uselimit: use the limits of a limited joint or tendon as the range.
         accel: norm of the joint acceleration that the force pulling an actuator causes.
-        maxforce: bound on the force; 0: none.
-        timeconst: time constant with which velocities decay, s; at least 0.01.
-        timestep: time step of the simulation, s; 0: the model's time step.
-        inttotal: duration of the simulation, s.
-        interval: time at the end of the simulation in which lengths are measured, s.
+        maxforce: bound on the force; 0 means no bound.
+        timeconst: time constant (s) with which velocities decay; at least 0.01.
+        timestep: time step (s) of the simulation; 0 means the model's time step.
+        inttotal: duration (s) of the simulation.
+        interval: time (s) at the end of the simulation in which lengths are measured.
         tolrange: largest variation of the length in this interval, as a fraction of the range.
     """
 
@@ -65,7 +65,10 @@ def is_processed(kinds: tuple[int, int], mode: int) -> bool:
 
 
 class LengthRanges:
-    """Computation of length ranges, actuator by actuator. A simulation is prepared when the first actuator needs it."""
+    """Computes the length ranges of a model, one actuator at a time.
+
+    The simulation is prepared when the first actuator needs it.
+    """
 
     def __init__(self, m: MjModel, opt: MjLROpt) -> None:
         self.m, self.opt = m, opt

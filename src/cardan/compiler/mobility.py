@@ -3,8 +3,8 @@
 The *mobility* of a body is J M^-1 J', where J is the Jacobian of its spatial velocity. It maps a force on the body to
 the body's acceleration. A first pass computes articulated inertias. A second pass computes each body's mobility from
 the parent's mobility, dof by dof. Both passes take time proportional to the number of dofs. All vectors are about the
-centre of mass of the whole tree, rotation first, like `cdof` and `cinert`. `s` is the structure `Initial`
-(`cardan.compiler.initial`).
+centre of mass of the whole tree, rotation first, like `cdof` and `cinert`. `s` is the structure `INITIAL` of
+`cardan.compiler.initial`.
 
 Sources: R. Featherstone, Rigid Body Dynamics Algorithms, 2008, chapter 7; K. Kreutz-Delgado, A. Jain, G. Rodriguez,
 Recursive formulation of operational space control, International Journal of Robotics Research 11, 1992.
@@ -67,7 +67,11 @@ def _set_rigid(s: Any, body: int) -> None:
 
 @kernel
 def _articulate(m: Model, s: Any) -> None:
-    """Compute articulated inertias, pivots and forces, from the leaves to the root; pivots are at least mjMINVAL."""
+    """Compute the articulated inertias of bodies, from the leaves to the root.
+
+    For each dof, the pivot is the articulated inertia along the dof's axis plus the armature, at least mjMINVAL. The
+    force is the articulated inertia times the axis, divided by the pivot.
+    """
     for body in range(1, m.nbody):
         _set_rigid(s, body)
     for body in range(m.nbody - 1, 0, -1):

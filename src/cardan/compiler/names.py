@@ -1,8 +1,8 @@
 """Names of all objects with their hash tables (mjModel.names, mjModel.names_map), custom fields, and keyframes.
 
-Every kind of object has a hash table with twice as many slots as objects. An id is stored in the slot given by the
-hash of its name or, if that slot is taken, in the next free one. The hash is Bernstein's, in the exclusive-or form, on
-64 bits.
+Every kind of object has a hash table with twice as many slots as objects. An id is stored in the slot given by the hash
+of its name or, if that slot is taken, in the next free one. The hash is Bernstein's, in the exclusive-or form (64
+bits).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ NAMES = Struct(
     "Names",
     [
         Field("count", "i4", ("any",), "number of objects of each kind, in the order of their names in the text"),
-        Field("place", "i4", ("any",), "the tables one after the other, written"),
+        Field("place", "i4", ("any",), "hash tables of all kinds, concatenated, written"),
     ],
     readonly=False,
 )
@@ -134,7 +134,10 @@ def put_tuples(build: Build) -> None:
 
 
 def add_keyframes(build: Build) -> None:
-    """Add keyframes, in the user's order. Missing parts are filled from the initial configuration."""
+    """Add keyframes, in the user's order. Quaternions are normalised.
+
+    Missing parts, and missing keyframes up to ``nkey``, are filled from the initial configuration.
+    """
     columns = build.columns
     mocap = [body for body, number in zip(build.bodies, columns["body_mocapid"], strict=True) if number >= 0]
     defaults: dict[str, tuple[float, ...]] = {
@@ -172,7 +175,8 @@ def _state(
 ) -> tuple[float, ...]:
     """Return one part of a keyframe. Missing and NaN entries are taken from ``default``.
 
-    MuJoCo 3.1 rejects keyframes with missing entries, and 4.0 accepts them. Cardan accepts them with a warning.
+    MuJoCo 3.1 rejects keyframes with missing entries, and 4.0 accepts them. Cardan accepts them with a warning. Raises
+    MjcfError if there are too many entries.
     """
     if not given:
         return default

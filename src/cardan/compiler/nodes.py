@@ -96,7 +96,10 @@ class Body:
         return []
 
     def parts(self, kind: str) -> list[Placed]:
-        """Return the objects of one kind; copies of a repeated body if any object differs from the pattern's."""
+        """Return the objects of one kind.
+
+        In a repeated body, objects that differ from the pattern's are replaced by the body's own copies.
+        """
         found = self.content.get(kind, [])
         pattern = self.element.pattern
         if pattern is None or not any(pattern.varies(part) for part, _ in found):

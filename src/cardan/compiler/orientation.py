@@ -22,7 +22,10 @@ _WAYS = tuple(row.name for row in ORIENTATION if row.default is None)
 
 
 def frames_pose(build: Build, frames: tuple[Element, ...]) -> Pose:
-    """Compose nested frames, outermost first: return the pose of the innermost frame relative to the body."""
+    """Return the pose of the innermost of nested frames (outermost first) relative to the body.
+
+    If there are no frames, the result is `IDENTITY`.
+    """
     if not frames:
         return IDENTITY
     known = build.frame_poses.get(frames[-1])
@@ -65,12 +68,15 @@ def element_poses(
 
 
 def frame_tolerance(build: Build) -> float:
-    """Return the difference below which two frames count as equal. In MuJoCo 3.1 it is 0: frames must be identical."""
+    """Return the difference below which two frames count as equal.
+
+    In MuJoCo 3.1, the result is 0: frames must be identical.
+    """
     return 1e-6 if build.tree.compat == "4.0" else 0.0
 
 
 def is_near(pose: Pose, other: Pose, tolerance: float) -> bool:
-    """Return whether all numbers of two poses differ by less than a tolerance."""
+    """Return whether all coordinates of two poses differ by less than a tolerance."""
     numbers = zip((*pose[0], *pose[1]), (*other[0], *other[1]), strict=True)
     return all(abs(a - b) < tolerance for a, b in numbers)
 

@@ -36,7 +36,7 @@ class Topology(NamedTuple):
     edge: np.ndarray  # vertices of the edges, the lower one first (nedge, 2)
     shell: np.ndarray  # vertices of the shell's fragments (nshell, dim)
     layer: np.ndarray  # number of elements between an element and the shell; 0 except in solids (nelem,)
-    evpair: np.ndarray  # elements, and vertices of their neighbours, that may touch inside; none in solids (npair, 2)
+    evpair: np.ndarray  # elements, each with a vertex of a neighbour that it may touch; none in solids (npair, 2)
 
 
 def topology(elem: np.ndarray) -> Topology:
@@ -69,7 +69,10 @@ class _Sides:
 
 
 def _layers(sides: _Sides, nelem: int) -> np.ndarray:
-    """Return each element's layer: 0 at the shell, 1 next to layer 0, and so on; nelem + 1 if not connected."""
+    """Return each element's layer: 0 at the shell, 1 next to layer 0, and so on.
+
+    Elements that are not connected to the shell get nelem + 1.
+    """
     layer = np.full(nelem, -1, np.int32)
     first = sides.shared()
     one, two = sides.elem[first], sides.elem[first + 1]
@@ -113,7 +116,7 @@ _CONTACT = (
 
 
 class Flex(NamedTuple):
-    """One flex: bodies of vertices, positions of vertices (body and world frames), elements, texture coordinates."""
+    """One flex: bodies and positions of its vertices (in body and world frames), elements, texture coordinates."""
 
     bodyid: np.ndarray
     vert: np.ndarray
@@ -123,7 +126,7 @@ class Flex(NamedTuple):
 
 
 def add_flexes(build: Build) -> None:
-    """Add columns ``flex_*``, and the trees over the elements of flexes that collide."""
+    """Fill the columns ``flex_*``, and build the trees over the elements of flexes that collide."""
     elements = list(build.tree.section("deformable").all("flex"))
     if not elements:
         return
@@ -169,7 +172,7 @@ def _flex(build: Build, element: Element, poses: list[Pose]) -> Flex:
 
 
 def _bodies(build: Build, element: Element, text: str) -> np.ndarray:
-    """Return the ids of the bodies that the attribute ``body`` names."""
+    """Return the ids of the bodies that the attribute ``body`` names. Raises MjcfError for unknown or missing names."""
     ids = build.ids["body"]
     names = text.split()
     for name in names:

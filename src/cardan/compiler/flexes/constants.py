@@ -24,9 +24,10 @@ _CHUNK = 256  # edges whose Jacobians are computed together
 def set_flex_constants(m: MjModel, d: MjData | Scratch, weigh: Callable[[np.ndarray], np.ndarray]) -> None:
     """Set ``flex_xvert0``, ``flexedge_length0`` and ``flexedge_invweight0``.
 
-    If both bodies of an edge only slide, the edge's inverse weight is the mean of 1 / mass, as in the reference. For
-    other edges that exert passive or constraint forces, the inverse weight is J M^-1 J', where J is the derivative of
-    the edge's length with respect to the dofs. For all others it is 0. ``weigh`` computes J M^-1 J' for rows of J.
+    The inverse weight of a rigid edge is 0. If both bodies of another edge only slide, its inverse weight is the mean
+    of 1 / mass, as in the reference. For other edges that exert passive or constraint forces, it is J M^-1 J', where J
+    is the derivative of the edge's length with respect to the dofs. For all others, the inverse weight is 0. ``weigh``
+    computes J M^-1 J' for rows of J.
     """
     bodies = np.asarray(m.flex_vertbodyid)
     rotation = np.asarray(d.xmat)[bodies].reshape(-1, 3, 3)

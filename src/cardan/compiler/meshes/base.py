@@ -93,7 +93,10 @@ class Mesh:
         return mesh_of_file(place, form + "_4_0" * self.is_4_0, lambda: read(read_asset(build, self.element)))
 
     def _prepare(self, mesh: ReadMesh) -> None:
-        """Prepare faces, normals and texture coordinates, then apply reference frame and scale."""
+        """Prepare faces, normals and texture coordinates, then apply reference frame and scale.
+
+        If the mesh has no faces, it gets the faces of its convex hull.
+        """
         self._read_mesh, raw = mesh, replace(mesh.raw)
         for remark in raw.remarks:
             self.element.warn(remark, "file")
@@ -120,14 +123,14 @@ class Mesh:
         raise NotImplementedError
 
     def _place(self, scale: np.ndarray) -> None:
-        """Compute normals if there are none; convert vertices and normals to the reference pose, and scale them."""
+        """Compute normals if the mesh has none; convert vertices and normals to the reference pose, and scale them."""
         raise NotImplementedError
 
     # --- hull --------------------------------------------------------------------------------------------------------
 
     @cached_property
     def graph(self) -> np.ndarray:
-        """Graph of the convex hull; empty if no geom needs the hull.
+        """Graph of the convex hull; empty if the mesh has faces of its own and no geom needs the hull.
 
         As in the reference, the hull is computed from the points in the file's coordinates. Results for nearly flat
         regions depend on these coordinates.
@@ -193,7 +196,7 @@ class Mesh:
 
 
 def check_orientation(element: Element, face: np.ndarray) -> None:
-    """Check that all faces have a consistent orientation, as the exact volume requires.
+    """Check that all faces have a consistent orientation, which the exact volume requires; raise MjcfError if not.
 
     Two faces that share an edge must list its vertices in opposite orders. Faces with a repeated vertex are ignored.
     """

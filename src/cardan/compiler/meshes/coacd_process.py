@@ -1,8 +1,8 @@
 """Process that decomposes one mesh with the library CoACD; started by `cardan.compiler.meshes.decompose`.
 
-Standard input is an archive of NumPy with ``vertex`` (n, 3), ``face`` (m, 3), ``threshold`` and ``maxpieces``. Standard
-output is an archive with ``points`` (k, 3), the vertices of all pieces, and ``count``, the number of vertices of each
-piece. The library runs in a separate process, because its native code cannot be interrupted.
+Standard input is a NumPy archive (npz) with ``vertex`` (n, 3), ``face`` (m, 3), ``threshold`` and ``maxpieces``.
+Standard output is an archive with ``points`` (k, 3), the vertices of all pieces, and ``count``, the number of vertices
+of each piece. The library runs in a separate process, because its native code cannot be interrupted.
 
 Source: X. Wei, M. Liu, Z. Ling, H. Su, Approximate convex decomposition for 3D meshes with collision-aware concavity
 and tree search (2022).

@@ -1,6 +1,6 @@
 """Convex pieces of a mesh, from the library CoACD (the extra ``cardan[decompose]``) or from the cache.
 
-Pieces are cached by content: the key depends on vertices, faces and parameters, but not on the file's path. They are
+Pieces are cached by content: the key depends on vertices, faces and parameters, but not on the file's path. Pieces are
 stored and pruned like compiled kernels, in the user's cache folder (`cardan.jit.cache.store`). If all pieces of a model
 are in the cache, the library is not needed. If several processes need the same pieces, one process computes the pieces
 while the others wait.
@@ -31,7 +31,7 @@ NAME, SYMBOL = "pieces", "npz"
 MOST_KEPT = 64
 """Largest number of decompositions that a process keeps in memory."""
 INTERVAL = 0.2
-"""Time between two calls of the function ``waiting`` of `convex_pieces`, s."""
+"""Time (s) between two calls of the function ``waiting`` of `convex_pieces`."""
 FLAT = 1e-5
 """Ratio of thickness to length below which a piece counts as flat. Flat pieces are left out."""
 
@@ -104,7 +104,7 @@ def _unpacked(content: bytes) -> Pieces:
 
 
 def _has_volume(points: np.ndarray) -> bool:
-    """Return whether points span a volume: their thickness is more than `FLAT` times their length."""
+    """Return whether points span a volume, that is, whether their thickness is more than `FLAT` times their length."""
     if len(points) < 4:
         return False
     extents = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
@@ -114,7 +114,10 @@ def _has_volume(points: np.ndarray) -> bool:
 def _decompose(
     vertex: np.ndarray, face: np.ndarray, threshold: float, maxpieces: int, waiting: Callable[[], None]
 ) -> bytes:
-    """Run the library in another process, and return what the process writes."""
+    """Run the library in another process, and return the archive that the process writes.
+
+    Raises DecompositionError if the library is missing or fails.
+    """
     if find_spec(LIBRARY) is None:
         reason = f"pieces are not in the cache, and are made by the package {LIBRARY}, which is not installed"
         raise DecompositionError(f"{reason}: pip install 'cardan[{EXTRA}]'")
@@ -128,7 +131,7 @@ def _decompose(
 
 
 def _run(given: bytes, waiting: Callable[[], None]) -> tuple[int, bytes, bytes]:
-    """Run the process with standard input ``given``; return its exit status, standard output and standard error.
+    """Run ``coacd_process.py`` with standard input ``given``; return exit status, standard output and standard error.
 
     If an exception occurs, such as KeyboardInterrupt, the process is killed.
     """

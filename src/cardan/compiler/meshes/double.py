@@ -1,8 +1,8 @@
 """Meshes by the rules of MuJoCo 4.0: vertices, volume, centre and inertia are in double precision.
 
-The attribute ``inertia`` of a mesh defines how mass is distributed: over the pyramids between its faces and their
-centroid (with signed or absolute volumes), over the convex hull, or over the surface. Sums add one triangle at a
-time, so that results agree with the reference to the last bit.
+The attribute ``inertia`` of a mesh defines how mass is distributed: over the pyramids from the centroid of its faces to
+the faces (with signed or absolute volumes), over the convex hull, or over the surface. Sums add one triangle at a time,
+so that results agree with the reference to the last bit.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class DoubleMesh(Mesh):
 
     _found: MassProperties | None = None
     _corners: tuple[np.ndarray, ...]  # of the triangles, in the mesh's frame (m, 3) each
-    _by_geoms: bool | None = None  # whether geoms ask for their mass on the surface; None: no geom asked yet
+    _by_geoms: bool | None = None  # ``shellinertia`` of the mesh's geoms; None before the first geom
 
     def _mirrored(self, raw: RawMesh) -> tuple[str, ...]:
         return ("face", "face_normal", "face_texcoord")
@@ -60,7 +60,11 @@ class DoubleMesh(Mesh):
 
     @property
     def _kind(self) -> str:
-        """Distribution of mass: the attribute ``inertia``, or if this is "legacy", a value from other settings."""
+        """Distribution of mass: the attribute ``inertia``.
+
+        If this is "legacy", it becomes "shell" for geoms with ``shellinertia`` and for flat builtin meshes, and "exact"
+        if ``exactmeshinertia`` is set.
+        """
         word: str = self.values["inertia"]
         builtin = self.values["builtin"]
         is_flat = builtin is not None and not has_volume(builtin, self.values["params"])
@@ -85,7 +89,10 @@ class DoubleMesh(Mesh):
         return self._found
 
     def settle(self) -> None:
-        """Compute the mass properties, and move the vertices into the frame that they define."""
+        """Compute the mass properties, and move the vertices into the inertial frame.
+
+        The surface of a plugin's shape is not moved. Raises MjcfError if a moment of inertia is not positive.
+        """
         if self._found is not None:
             return
         parts = self._distribution()
@@ -144,7 +151,7 @@ class DoubleMesh(Mesh):
 class Distribution(NamedTuple):
     """Mass of unit density in the triangles of a mesh, or in the pyramids from an apex to the triangles.
 
-    If the mass is in the triangles, the apex only affects rounding.
+    If the mass is in the triangles, only `centre` uses the apex, which must then be the centroid of the triangles.
     """
 
     vertex: np.ndarray  # (n, 3)
@@ -173,7 +180,7 @@ class Distribution(NamedTuple):
         return cls(vertex, face, weigh, apex, middle, weight, float(_sum(weight)))
 
     def moved(self, vertex: np.ndarray) -> Distribution:
-        """Return the distribution for `vertex`, given relative to the centre of mass. The new apex is the origin."""
+        """Return the distribution with new vertices, relative to the centre of mass, and the apex at the origin."""
         return Distribution.of(vertex, self.face, self.weigh, np.zeros(3))
 
     def centroid(self) -> np.ndarray:

@@ -24,7 +24,7 @@ class Hull:
 
     face: np.ndarray  # vertex indices, counter-clockwise from outside (n, 3)
     listed: np.ndarray  # the same with vertices in Qhull's order, which determines the order of neighbours
-    order: np.ndarray  # vertex indices
+    order: np.ndarray  # indices of the hull's vertices, in Qhull's order
     around: tuple[np.ndarray, np.ndarray] | None  # as in `Facets`
 
     @cached_property
@@ -36,11 +36,11 @@ class Hull:
 FACETS = Struct(
     "HullFacets",
     [
-        Field("face", "i4", ("any", 3), "vertices of the faces, by their numbers in the mesh, in Qhull's order"),
-        Field("order", "i4", ("any",), "the vertices"),
-        Field("local", "i4", ("any",), "number on the hull of each vertex of the mesh"),
-        Field("around", "i4", ("any",), "faces around vertices"),
-        Field("begin", "i4", ("any", 2), "first place there and number of the faces around each vertex"),
+        Field("face", "i4", ("any", 3), "vertex indices of the faces in the mesh, in Qhull's order"),
+        Field("order", "i4", ("any",), "indices of the hull's vertices in the mesh"),
+        Field("local", "i4", ("any",), "index on the hull of each vertex of the mesh"),
+        Field("around", "i4", ("any",), "faces around each vertex, concatenated"),
+        Field("begin", "i4", ("any", 2), "first index in `around` and number of the faces around each vertex"),
     ],
     readonly=False,
 )
@@ -48,8 +48,8 @@ FACETS = Struct(
 GRAPH = Struct(
     "HullGraph",
     [
-        Field("seen", "i4", ("any",), "the last vertex whose neighbour each vertex was found to be"),
-        Field("adr", "i4", ("any",), "where the list of each vertex's neighbours begins"),
+        Field("seen", "i4", ("any",), "scratch: last vertex in whose list each vertex was entered"),
+        Field("adr", "i4", ("any",), "start in `neighbour` of each vertex's list"),
         Field("neighbour", "i4", ("any",), "neighbours, each list ended by -1"),
     ],
     readonly=False,
@@ -60,7 +60,7 @@ def convex_hull(vertex: np.ndarray, most: int = -1) -> Hull:
     """Compute the convex hull of points (n, 3), with at most ``most`` vertices if this is not -1.
 
     Raises:
-        MeshDataError: the points lie in a plane.
+        MeshDataError: the points lie in a plane, or are not finite.
     """
     found = facets_of(vertex.astype(np.float64), most)
     face = found.facet.copy()

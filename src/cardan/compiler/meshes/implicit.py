@@ -97,7 +97,7 @@ def marching_cubes(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _edge_key(cells: np.ndarray, edge: int, shape: tuple[int, ...]) -> np.ndarray:
-    """Return a key for one edge of each cube. All cubes that share an edge get the same key for it.
+    """Return a key for one edge of each cube. All cubes that share an edge get the same key for this edge.
 
     Keys are ordered by the edge's upper end (z first, then y, then x), then by the edge's axis.
     """
@@ -107,7 +107,7 @@ def _edge_key(cells: np.ndarray, edge: int, shape: tuple[int, ...]) -> np.ndarra
 
 
 def _crossings(values: np.ndarray, keys: np.ndarray) -> np.ndarray:
-    """Return the points at which the function is 0 on edges, interpolated in single precision as in the reference."""
+    """Return the points on edges at which the function is 0, interpolated in single precision as in the reference."""
     nx, ny, _ = values.shape
     node, axis = np.divmod(keys, 3)
     end = np.stack([node % nx, node // nx % ny, node // (nx * ny)], axis=1)
@@ -125,7 +125,7 @@ def implicit_mesh(shape: Shape, attributes: tuple[float, ...]) -> RawMesh:
     """Return the surface of a shape as a mesh. As in the reference, normals are computed on a grid of unit cubes.
 
     Raises:
-        MeshDataError: there is no surface in the shape's box.
+        MeshDataError: the shape's box is invalid or too flat, a distance is not finite, or the box contains no surface.
     """
     box = np.array(shape.aabb(attributes), float)
     sides = 2.0 * box[3:]

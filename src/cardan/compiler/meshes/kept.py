@@ -24,7 +24,7 @@ from cardan.formats.raw import RawMesh, checked
 from cardan.threads import Locked
 
 LARGEST = 1 << 28
-"""Largest total size of the meshes in the cache, without their hulls, bytes."""
+"""Largest total size of the meshes in the cache, without their hulls (bytes)."""
 FEW = 1000
 """Largest number of points of a mesh whose hull is cached by these points."""
 MOST_HULLS = 256
@@ -36,7 +36,7 @@ Key = tuple[str, str, int, int, int, int]
 
 
 class ReadMesh:
-    """An immutable mesh, as read from its file or its attributes and checked, and its convex hull."""
+    """A mesh as read from its file or attributes, immutable and checked, with its convex hull."""
 
     def __init__(self, raw: RawMesh) -> None:
         self.raw = checked(raw)
@@ -84,7 +84,7 @@ class ReadMesh:
 
 
 def is_closed(vertex: np.ndarray, face: np.ndarray) -> bool:
-    """Return whether triangles form closed surfaces: each edge occurs equally often in both directions.
+    """Return whether triangles form closed surfaces, in which each edge occurs equally often in both directions.
 
     Vertices at the same position count as one.
     """

@@ -19,9 +19,9 @@ _LEAST_4_0 = 1e-7  # double areas and lengths of sums below this are 0 in 4.0
 NORMALS = Struct(
     "Normals",
     [
-        Field("total", "f4", ("any", 3), "sum over the corners at each vertex"),
-        Field("sharp", "f4", ("any", 3), "the same over corners at sharp edges"),
-        Field("unit", "f4", ("any", 3), "unit vectors"),
+        Field("total", "f4", ("any", 3), "sum of the face normals at each vertex"),
+        Field("sharp", "f4", ("any", 3), "sum of the face normals at each vertex that deviate much from the mean"),
+        Field("unit", "f4", ("any", 3), "unit vectors along the sums"),
     ],
     readonly=False,
 )
@@ -95,7 +95,7 @@ def sum_corners(f: Any, s: Any, _unused: int, _neither: int) -> int:
 @native_over("Surface", "Normals")
 @exact
 def take_sharp_corners(f: Any, s: Any, _unused: int, _neither: int) -> int:
-    """Remove from each vertex's sum the normals of faces that deviate much from the mean normal. Return 0."""
+    """Remove from each vertex's sum the face normals that deviate much from the mean normal. Return 0."""
     for i in range(len(f.face)):
         for j in range(3):
             vertex = f.face[i, j]
@@ -120,7 +120,10 @@ def _length(x: float, y: float, z: float) -> float:
 @native_over("Surface", "Normals")
 @exact
 def find_units(_f: Any, s: Any, default: int, is_4_0: int) -> int:
-    """Normalise the sums. Very short sums become the unit vector along axis `default`, or 0 if `default` is 3."""
+    """Normalise the sums. Return 0.
+
+    Very short sums become the unit vector along axis `default`, or 0 if `default` is 3.
+    """
     least = _LEAST_4_0 if is_4_0 else mjMINVAL
     for i in range(len(s.total)):
         length = _length(s.total[i, 0], s.total[i, 1], s.total[i, 2])

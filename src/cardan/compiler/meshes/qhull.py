@@ -80,13 +80,16 @@ def facets_of(points: np.ndarray, most: int = -1) -> Facets:
 
 
 def _options(most: int) -> str:
-    """Return Qhull's options. ``TA`` limits the points added to the first four; ``Q9`` adds the furthest point next."""
+    """Return Qhull's options.
+
+    ``TA`` limits the number of points added after the first four; ``Q9`` adds the furthest point next.
+    """
     return OPTIONS if most < 0 else f"{OPTIONS} TA{most - 4} Q9"
 
 
 @cache
 def library() -> Any:
-    """Return Qhull's library, or None if its package is not installed."""
+    """Return Qhull's library, or None if its package is not installed or the library cannot be opened."""
     for folder in sys.path:
         for name in _LIBRARIES:
             place = Path(folder, "cmeel.prefix", "lib", name)
@@ -204,9 +207,9 @@ def _ask(qhull: Any, points: np.ndarray, formats: str, most: int = -1) -> tuple[
 
 
 def _heights(points: np.ndarray, facet: np.ndarray) -> tuple[np.ndarray, bool]:
-    """Return the signed heights of triangles above the hull's middle, times twice their areas, and whether signs hold.
+    """Return the heights of triangles above the hull's middle, times twice their areas, and whether signs are certain.
 
-    The sign is positive if the corners are counter-clockwise seen from outside. The signs hold if no triangle is
+    A height is positive if the corners are counter-clockwise seen from outside. The signs are certain if no triangle is
     thin and no triangle's plane is close to the middle.
     """
     corner = points.T[:, facet.T]  # coordinates, corners, triangles: sums over the first axis are the fastest

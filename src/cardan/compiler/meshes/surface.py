@@ -24,15 +24,15 @@ SURFACE = Struct(
         Field("vertex", "f4", ("any", 3), "vertices"),
         Field("face", "i4", ("any", 3), "vertices of each triangle"),
         Field("centre", "f4", ("any", 3), "centre of each triangle"),
-        Field("cross", "f8", ("any", 3), "its normal, with twice the area as length"),
-        Field("normal", "f8", ("any", 3), "its unit normal; x if it has no area"),
-        Field("area", "f8", ("any",), "its area"),
-        Field("weight", "f8", ("any",), "what it weighs in the sums"),
+        Field("cross", "f8", ("any", 3), "normal of each triangle, with twice the area as length"),
+        Field("normal", "f8", ("any", 3), "unit normal of each triangle; the x axis if the triangle has no area"),
+        Field("area", "f8", ("any",), "area of each triangle"),
+        Field("weight", "f8", ("any",), "weight of each triangle in the sums"),
         Field("apex", "f8", ("any",), "tip of the pyramids (3,)"),
         Field("total", "f8", ("any",), "sums over the triangles"),
-        Field("low", "f8", ("any", 3), "low corner of its box"),
+        Field("low", "f8", ("any", 3), "low corner of the box of each triangle"),
         Field("high", "f8", ("any", 3), "high corner"),
-        Field("circumcentre", "f8", ("any", 3), "centre of the circle through its corners"),
+        Field("circumcentre", "f8", ("any", 3), "centre of the circle through the corners of each triangle"),
     ],
     readonly=False,
 )
@@ -41,10 +41,10 @@ ROWS = Struct(
     "Rows",
     [
         Field("row", "f4", ("any", 3), "vectors"),
-        Field("turned", "f4", ("any", 3), "the same, moved and turned"),
-        Field("shift", "f8", ("any",), "what is taken from them (3,)"),
-        Field("matrix", "f8", ("any", 3), "rows of the matrix that they are multiplied with (3, 3)"),
-        Field("bounds", "f8", ("any", 3), "least and largest coordinates before they are rounded (2, 3)"),
+        Field("turned", "f4", ("any", 3), "result: the vectors, moved or rotated"),
+        Field("shift", "f8", ("any",), "vector that is subtracted (3,)"),
+        Field("matrix", "f8", ("any", 3), "matrix by which the vectors are multiplied (3, 3)"),
+        Field("bounds", "f8", ("any", 3), "smallest and largest coordinates of the products before rounding (2, 3)"),
     ],
     readonly=False,
 )
@@ -65,7 +65,7 @@ class Surface:
         self.move(vertex)
 
     def move(self, vertex: np.ndarray) -> None:
-        """Replace the positions of the vertices."""
+        """Replace the positions of the vertices, and recompute the centres, normals and areas of the triangles."""
         self.memory.attach("vertex", vertex)
         self.vertex, self.face = self.memory.arrays["vertex"], self.memory.arrays["face"]
         self._run(find_triangles)
@@ -74,7 +74,7 @@ class Surface:
         call(kernel, self.memory, self.memory, i)
 
     def centroid(self) -> np.ndarray:
-        """Return the centroid of the surface, or 0 if it has no area."""
+        """Return the centroid of the surface, or 0 if the surface has no area."""
         self._run(sum_centres)
         area = self._total[0]
         return self._total[1:4] / area if area >= mjMINVAL else np.zeros(3)
@@ -159,7 +159,10 @@ def _cross(u: Any, v: Any) -> Any:
 @native_over("Surface", "Surface")
 @exact
 def find_triangles(s: Any, _same: Any, _unused: int, _neither: int) -> int:
-    """Compute the centre, unit normal and area of each triangle."""
+    """Compute the centre, unit normal and area of each triangle. Return 0.
+
+    The normal of a triangle without area is the x axis.
+    """
     for i in range(len(s.face)):
         a, b, c = s.face[i, 0], s.face[i, 1], s.face[i, 2]
         for k in range(3):
@@ -180,7 +183,7 @@ def find_triangles(s: Any, _same: Any, _unused: int, _neither: int) -> int:
 @native_over("Surface", "Surface")
 @exact
 def sum_centres(s: Any, _same: Any, _unused: int, _neither: int) -> int:
-    """Compute the total area, and the sum of the triangles' centres weighted by area."""
+    """Compute the total area, and the sum of the triangles' centres weighted by area. Return 0."""
     area = x = y = z = 0.0
     for i in range(len(s.face)):
         area += s.area[i]
@@ -207,7 +210,7 @@ def find_pyramids(s: Any, _same: Any, signed: int, _unused: int) -> int:
 @native_over("Surface", "Surface")
 @exact
 def sum_pyramids(s: Any, _same: Any, _unused: int, _neither: int) -> int:
-    """Compute the total weight, and the weighted sum of the pyramids' centres of mass."""
+    """Compute the total weight, and the weighted sum of the pyramids' centres of mass. Return 0."""
     weight = x = y = z = 0.0
     for i in range(len(s.face)):
         weight += s.weight[i]
@@ -234,7 +237,7 @@ def _product(s: Any, i: int, m: int, n: int) -> float:
 @native_over("Surface", "Surface")
 @exact
 def sum_products(s: Any, _same: Any, _unused: int, _neither: int) -> int:
-    """Compute weighted sums over the triangles of products of coordinates: xx, yy, zz, xy, xz, yz."""
+    """Compute weighted sums over the triangles of products of coordinates: xx, yy, zz, xy, xz, yz. Return 0."""
     xx = yy = zz = xy = xz = yz = 0.0
     for i in range(len(s.face)):
         xx += s.weight[i] * _product(s, i, 0, 0)
@@ -292,7 +295,7 @@ def turn_rows(r: Any, _same: Any, _unused: int, _neither: int) -> int:
 @native_over("Rows", "Rows")
 @exact
 def move_rows(r: Any, _same: Any, _unused: int, _neither: int) -> int:
-    """Subtract the shift from the vectors."""
+    """Subtract the shift from the vectors. Return 0."""
     for i in range(len(r.row)):
         for k in range(3):
             r.turned[i, k] = r.row[i, k] - r.shift[k]
