@@ -117,7 +117,7 @@ def boxes_apart(m: Model, d: Data, geom1: int, geom2: int, margin: float) -> boo
 
 @kernel
 def slot_of(d: Data, geom1: int, geom2: int) -> int:
-    """Slot of the cache for a pair of geoms. If several pairs share a slot, the last one occupies it."""
+    """Slot of the cache for a pair of geoms. If several pairs share a slot, the most recent pair occupies it."""
     return (geom1 * STRIDE + geom2) % len(d.work.axis_pair)
 
 

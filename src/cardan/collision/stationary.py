@@ -178,7 +178,7 @@ def settle(m: Model, d: Data) -> bool:
 def flat_side(d: Data) -> int:
     """Index (0 or 1) of the shape that is a polytope, if the other shape is curved; -1 otherwise.
 
-    The core of a capsule is a polytope, too: a segment.
+    The core of a capsule, a segment, is also a polytope.
     """
     kind0, kind1 = d.work.shape_type[0], d.work.shape_type[1]
     if kind0 in (GEOM_HFIELD, GEOM_CAPSULE, GEOM_BOX, GEOM_MESH, GEOM_FLEX) and kind1 in (

@@ -76,7 +76,7 @@ def compile_tree(tree: ModelTree) -> MjModel:
     """Compile a model tree to an MjModel.
 
     Raises:
-        MjcfError: the model breaks a rule; the message says where and what would be right.
+        MjcfError: the model breaks a rule, or a number is out of range. The message names the place and the remedy.
     """
     if tree.uses_later:
         check_supported(tree)

@@ -128,7 +128,7 @@ def _plugins(build: Build, geoms: Resolved, words: list[str]) -> list[int]:
 
 
 def _materials(build: Build, geoms: Resolved) -> list[str | None]:
-    """Return the name of each geom's material: its own or, if it has none, its mesh's, or None."""
+    """Return the name of each geom's material: the geom's own, else that of the geom's mesh, else None."""
     names = geoms["material"]
     if not (build.meshes and geoms.any("mesh")):
         return names

@@ -181,7 +181,7 @@ INITIAL = Struct(
         Field("articulated", "f8", ("any", 6), "scratch: articulated inertia of each body, six rows each"),
         Field("mobility", "f8", ("any", 6), "scratch: mobility of each body, six rows each"),
         Field("force", "f8", ("any", 6), "scratch: articulated inertia times axis of each dof, over its pivot"),
-        Field("pivot", "f8", ("any",), "scratch: pivot of each dof: the articulated inertia along its axis, plus armature"),
+        Field("pivot", "f8", ("any",), "scratch: pivot of each dof: articulated inertia along its axis, plus armature"),
         Field("size", "f8", ("any",), "scratch: radius of each body about its centre of mass"),
         Field("low", "f8", ("any",), "scratch: low corner of the box around all objects (3,)"),
         Field("high", "f8", ("any",), "scratch: high corner"),

@@ -80,7 +80,7 @@ def descend(m: Model, d: Data, point: Vec3, overlap: int) -> tuple[Vec3, float, 
 
 @kernel
 def minimise(m: Model, d: Data, point: Vec3) -> Vec3:
-    """Run a search from `point`; return its last point."""
+    """Run a search from `point`; return the last point of the search."""
     better = True
     iteration = 0
     while better and iteration < m.opt.sdf_iterations:

@@ -265,7 +265,7 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 def mesh_faces(m: MjModel, mesh: int) -> np.ndarray:
     """Return the triangles of a mesh in the format of ``aux.sdf_face``: `STRIDE` values for each triangle.
 
-    If the mesh is turned inside out (negative volume), as mirrored ones may be, the triangles are reversed.
+    If the mesh is turned inside out (negative volume), as mirrored meshes may be, the triangles are reversed.
 
     Raises:
         ValueError: the mesh has no faces.

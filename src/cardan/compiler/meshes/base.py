@@ -141,7 +141,7 @@ class Mesh:
 
     @cached_property
     def hull(self) -> Hull:
-        """Convex hull. Raises MjcfError if there is none."""
+        """Convex hull of the mesh. Raises MjcfError if there is no hull."""
         if self.cloud_hull is not None:
             return self.cloud_hull
         try:
@@ -150,7 +150,7 @@ class Mesh:
             raise self.element.error(str(error)) from None
 
     def _hull_of(self, mesh: ReadMesh) -> Hull:
-        """Return the convex hull of a mesh as it was read. Raises MeshDataError if there is none."""
+        """Return the convex hull of a mesh as the mesh was read. Raises MeshDataError if there is no hull."""
         return mesh.hull(self.values["maxhullvert"])
 
     @property
