@@ -67,7 +67,7 @@ def _place(function: str, name: str) -> str:
 
 
 def set_callback(m: MjModel, name: str, function: Callback) -> None:
-    """Set the callback of one model, which takes precedence over the callback for all models; None removes it.
+    """Set or, with None, remove the callback of one model. It takes precedence over the callback for all models.
 
     Args:
         m: the model. Its copies do not inherit the callback, except copies made by batches.
@@ -241,7 +241,7 @@ def mj_loadAllPluginLibraries(directory: str) -> None:
 
 
 def plugin_config(m: MjModel, instance: int) -> dict[str, str]:
-    """Return the attributes that are set for a plugin instance of a model, as text."""
+    """Return the attributes that are set for a plugin instance of a model: values as text, by name."""
     check_model("plugin_config", m)
     return config_of(m, _instance("plugin_config", m, instance))
 

@@ -110,7 +110,7 @@ SIGNED_DISTANCE = -1e300
 
 @kernel
 def distance_of_geoms(m: Model, d: Data, geom1: int, geom2: int, distmax: float, fromto: Any) -> float:
-    """Return the distance of two geoms for `mj_geomDistance`, and write the closest points to each row of `fromto`.
+    """Return the distance of two geoms for `mj_geomDistance`. If `fromto` has a row, write the closest points to it.
 
     If one of the geoms is a signed-distance shape, return `SIGNED_DISTANCE` and write nothing.
     """

@@ -127,7 +127,7 @@ class MjSpec(Specification):
         return new_model, new_data
 
     def to_xml(self) -> str:
-        """Return the model as MJCF text: compiled, in the canonical subset of the language.
+        """Compile the model, and return it as MJCF text in the canonical subset of the language.
 
         Raises:
             MjcfError: the model can't be compiled.

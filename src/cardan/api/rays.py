@@ -1,6 +1,6 @@
 """Rays (spec: programming, API reference, "Ray collisions").
 
-A ray is the set of points pnt + x * vec with x >= 0. All functions return the smallest x at which the ray hits a
+A ray is the set of points pnt + x * vec with x >= 0. All functions compute the smallest x at which the ray hits a
 surface, in units of the length of `vec`, or -1 if the ray hits nothing. A ray that starts inside a geom hits the
 surface where it leaves the geom.
 """
@@ -57,7 +57,7 @@ def mj_ray(
         geomgroup: flags (6,) of the geom groups that the ray can hit; None: all.
         flg_static: whether the ray can hit geoms of bodies fixed to the world.
         bodyexclude: id of a body whose geoms the ray passes through; -1: none.
-        geomid: id of the geom, or -1: int32 array (1,), written.
+        geomid: int32 array (1,), written: id of the geom that the ray hits, or -1.
 
     Returns:
         The distance in units of `vec`, or -1 if the ray hits no geom.
@@ -111,8 +111,8 @@ def mj_multiRay(
         geomgroup: flags (6,) of the geom groups that the rays can hit; None: all.
         flg_static: whether the rays can hit geoms of bodies fixed to the world.
         bodyexclude: id of a body whose geoms the rays pass through; -1: none.
-        geomid: ids of the geoms, or -1: int32 array (nray,), written.
-        dist: distances in units of the directions, or -1: (nray,), written.
+        geomid: int32 array (nray,), written: id of the geom that each ray hits, or -1.
+        dist: array (nray,), written: distances in units of the directions, or -1.
         nray: number of rays.
         cutoff: distance from `pnt` beyond which planes, and the bounding spheres of other geoms, are ignored, m.
 
@@ -223,7 +223,7 @@ def mju_rayFlex(
         flexid: id of the flex.
         pnt: start of the ray (3,), world frame, m.
         vec: direction of the ray (3,).
-        vertid: vertex of the flex closest to the hit point: int32 array (1,), written if the ray hits.
+        vertid: int32 array (1,), written if the ray hits: id of the flex's vertex closest to the hit point.
 
     Raises:
         IndexError: the flex does not exist.
@@ -259,7 +259,7 @@ def mju_raySkin(nface: int, nvert: int, face: Any, vert: Any, pnt: Any, vec: Any
         vert: positions of the vertices (3 * nvert,), m.
         pnt: start of the ray (3,).
         vec: direction of the ray (3,).
-        vertid: vertex closest to the hit point: int32 array (1,), written if the ray hits.
+        vertid: int32 array (1,), written if the ray hits: id of the vertex closest to the hit point.
 
     Raises:
         TypeError: an array has a wrong size or type, or a triangle has a vertex that does not exist.

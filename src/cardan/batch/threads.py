@@ -51,9 +51,14 @@ def deal(count: int, nthread: int) -> list[tuple[int, int]]:
 
 @dataclass(slots=True)
 class Walk:
-    """Worlds of a call: ids (k,), list of programs, and the index `kinds` of each world's program in this list (k,).
+    """One call of `Runner.run`: the worlds and their programs.
 
-    `entries` is the list of worlds for native code (`cardan.jit.driver.scripts`), `n` the number of repetitions.
+    Attributes:
+        programs: the programs; None for a program that no world of the call needs.
+        kinds: index of each world's program in `programs`, (k,).
+        entries: for native code, addresses of each world's program and run words, (k, 2).
+        worlds: ids (k,).
+        n: number of times that each world's program runs.
     """
 
     programs: Sequence[Program | None]

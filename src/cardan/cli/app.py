@@ -109,7 +109,7 @@ def simulate(
         Path | None,
         typer.Option(help="Write the trajectory (time, qpos, qvel, ctrl, energy, ncon, ...) to this .npz file."),
     ] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw poses, energy and contacts into this picture file.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw poses, energy and contacts into this image file.")] = None,
     video: Annotated[Path | None, typer.Option(help="Record a video: .gif, or .mp4 with the package av.")] = None,
     compat: Compat = None,
 ) -> None:
@@ -132,7 +132,7 @@ def render(
     camera: Annotated[
         str | None, typer.Option(help="Camera: its name or its number (default: the free camera).")
     ] = None,
-    size: Annotated[str, typer.Option(help="Width and height, pixels.")] = "640x480",
+    size: Annotated[str, typer.Option(help="Width and height in pixels.")] = "640x480",
     duration: Annotated[
         float | None,
         typer.Option(help="Simulated time in seconds: of the video (default: 5), or before the picture.", min=0.0),
@@ -160,7 +160,7 @@ def view(
         typer.Argument(metavar="[MODEL]", help="Model file (MJCF, URDF, or binary); default: a humanoid."),
     ] = None,
     port: Annotated[
-        int, typer.Option(help="Port of the server; if it is taken, a higher one.", min=0, max=65535)
+        int, typer.Option(help="Port of the server; if it is taken, the next free port.", min=0, max=65535)
     ] = 8012,
     worlds: Annotated[int, typer.Option(help="Number of worlds side by side.", min=1, max=64)] = 1,
     keyframe: Keyframe = None,

@@ -88,7 +88,7 @@ def spread_matrix(m: Model, d: Data, first: int) -> Vec6:
 def principal_axis(spread: Vec6, axis: Vec3, iterations: int) -> Vec3:
     """Compute the principal unit eigenvector of a matrix from `spread_matrix`, by power iteration from `axis`.
 
-    If the result is not finite, `axis` is returned: any axis is correct, but the sweep may be slower.
+    Iterations without a finite result leave the axis unchanged: any axis is correct, but the sweep may be slower.
     """
     xx, yy, zz, xy, xz, yz = spread
     for _ in range(iterations):
@@ -129,7 +129,7 @@ def sort_with_gap(d: Data, n: int, gap: int, limit: int) -> bool:
     """Sort the sweep's bodies by their keys, as `gap` interleaved lists, by insertion: one pass of Shell sort.
 
     Returns:
-        Whether at most `limit` moves were enough; if not, the lists are only partly sorted.
+        True if at most `limit` moves were enough; otherwise, the lists are only partly sorted.
     """
     moves = 0
     for i in range(gap, n):
