@@ -257,7 +257,7 @@ class _Run:
         return r
 
     def grow(self) -> None:
-        """Multiply mu by the factor; the next `shrink` then divides mu by the factor once."""
+        """Multiply mu by the factor, to at least its minimum; the next `shrink` then divides mu by the factor once."""
         self.mu = max(self.mu_range[0], self.mu * self.factor)
         self.shrinkage = 1
 
@@ -319,7 +319,7 @@ def least_squares(
         max_iter: maximum number of iterations.
         verbose: amount of output.
         output: file for the output; standard output if None.
-        iter_callback: function that is called with the trace after each iteration and at the end.
+        iter_callback: function that is called with the trace after each iteration that took a step, and at the end.
         check_derivatives: compare Jacobian and norm with finite differences at the start.
 
     Returns:
@@ -327,7 +327,8 @@ def least_squares(
         record for the returned point.
 
     Raises:
-        ValueError: the bounds have a wrong size or order, or the bounds or the initial point are not finite.
+        ValueError: the bounds have a wrong size or order, or the bounds or the initial point are not finite. Or a
+            derivative that was checked does not match.
     """
     said: TextIO = output or sys.stdout
     start = np.array(x0, float)
@@ -354,7 +355,7 @@ def _minimise(
     output: TextIO | None,
     check_derivatives: bool,
 ) -> Status:
-    """Iterate until a step is shorter than the tolerance or `max_iter` is reached; return the reason for the end."""
+    """Iterate until `_iterate` gives a reason to end or `max_iter` is reached; return the reason for the end."""
     run.r = run.residual_at(run.x)
     run.value = float(run.norm.value(run.r))
     for iteration in range(max_iter):
@@ -397,9 +398,9 @@ def _checked_bounds(x: np.ndarray, bounds: Sequence[np.ndarray] | None) -> tuple
 
 
 def _iterate(run: _Run, matrix: np.ndarray) -> Status | None:
-    """Find a step that lowers the objective, take it, and adapt the regulariser; return the reason to end, or None.
+    """Take a step that lowers the objective enough, and adapt the regulariser; return the reason to end, or None.
 
-    A step shorter than the tolerance is still taken.
+    A step shorter than the tolerance is a reason to end. It is still taken if it lowers the objective enough.
     """
     gradient, hessian = run.norm.grad_hess(run.r, matrix)
     gradient = np.asarray(gradient, float).reshape(-1, 1)
@@ -433,7 +434,7 @@ def _iterate(run: _Run, matrix: np.ndarray) -> Status | None:
 
 
 def _record(run: _Run, reduction: float, ratio: float, matrix: np.ndarray, dx: np.ndarray) -> None:
-    """Append an iteration to the trace and print it."""
+    """Append an iteration to the trace. If the verbosity is at least `Verbosity.ITER`, print the iteration."""
     full = (run.r, matrix, dx) if run.verbosity is Verbosity.FULLITER else ()
     run.trace.append(IterLog(run.x.copy(), run.value, reduction, run.mu, *full))
     if run.verbosity.value < Verbosity.ITER.value:
@@ -449,7 +450,10 @@ def _record(run: _Run, reduction: float, ratio: float, matrix: np.ndarray, dx: n
 
 
 def _say_end(run: _Run, status: Status, seconds: float) -> None:
-    """Print the reason for the end, the final objective, and the numbers of iterations and evaluations."""
+    """Print the reason for the end, the final objective, the numbers of iterations and evaluations, and the time.
+
+    If the verbosity is `Verbosity.SILENT`, print nothing.
+    """
     if run.verbosity is Verbosity.SILENT:
         return
     if run.value == 0.0:

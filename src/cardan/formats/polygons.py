@@ -26,7 +26,7 @@ POLYGONS = Struct(
 )
 
 LARGEST = 100
-"""Largest number of corners of a polygon. As in the reference, larger polygons are dropped."""
+"""Largest number of corners of a polygon. As in MuJoCo, larger polygons are dropped."""
 
 
 def triangulate(vertex: np.ndarray, size: np.ndarray, corner: np.ndarray, is_4_0: bool = False) -> np.ndarray:
@@ -62,8 +62,8 @@ def triangulate(vertex: np.ndarray, size: np.ndarray, corner: np.ndarray, is_4_0
 def _flattened(points: np.ndarray) -> np.ndarray:
     """Project polygons (n, size, 3) along the coordinate axis closest to their normals; return points (n, size, 2).
 
-    The normal is that of the first corner that is not straight. If several axes are equally close, use y, as in the
-    reference.
+    The normal is that of the first corner that is not straight. If several axes are equally close, use y, as in MuJoCo.
+    If all corners are straight, use x.
     """
     along = np.roll(points, -1, axis=1) - points
     normal = np.abs(np.cross(along, np.roll(along, -1, axis=1)))
@@ -77,7 +77,10 @@ def _flattened(points: np.ndarray) -> np.ndarray:
 
 
 def _split(points: np.ndarray) -> np.ndarray:
-    """Split quadrilaterals (n, 4, 3) along the shorter diagonal (or the second) into triangles of corners (n, 2, 3)."""
+    """Split quadrilaterals (n, 4, 3) along their shorter diagonals; return the corners of the triangles (n, 2, 3).
+
+    If both diagonals are equally long, use the one from corner 1 to corner 3.
+    """
     diagonals = points[:, 2:] - points[:, :2]
     first, second = (diagonals * diagonals).sum(axis=2).T
     return np.where((first < second)[:, None, None], [[0, 1, 2], [0, 2, 3]], [[0, 1, 3], [1, 2, 3]])
@@ -119,7 +122,7 @@ def _area(p: Any, start: int, size: int) -> Any:
 
 @kernel
 def _is_crossed(p: Any, a: int, b: int, point: int) -> bool:
-    """Whether a ray from corner `point` in the +x direction crosses the side between corners `a` and `b`."""
+    """Return whether a ray from corner `point` in the +x direction crosses the side between corners `a` and `b`."""
     (ax, ay), (bx, by), (x, y) = _corner(p, a), _corner(p, b), _corner(p, point)
     if (ay > y) == (by > y):
         return False
@@ -128,7 +131,10 @@ def _is_crossed(p: Any, a: int, b: int, point: int) -> bool:
 
 @kernel
 def _is_ear(p: Any, start: int, count: int, at: int, area: float) -> bool:
-    """Whether the corner after position `at` of the remaining polygon is an ear. `area` is the signed area."""
+    """Return whether the corner after position `at` of the remaining polygon is an ear.
+
+    `count` is the number of remaining corners, and `area` has the sign of the polygon's area.
+    """
     a, b, c = start + p.left[at], start + p.left[(at + 1) % count], start + p.left[(at + 2) % count]
     if not _turn(p, a, b, c) * area >= 0.0:
         return False
@@ -157,8 +163,8 @@ def _cut(p: Any, ear: int, count: int, at: int) -> int:
 def cut_all_ears(p: Any, _same: Any, many: int, size: int) -> int:
     """Triangulate `many` polygons of `size` corners each, ear by ear.
 
-    As in the reference, the search ends if the number of failed positions reaches the number of remaining corners. A
-    cut restarts this count; the first position after a cut is not counted.
+    As in MuJoCo, the search ends if the number of failed positions reaches the number of remaining corners. A cut
+    restarts this count; the first position after a cut is not counted.
     """
     for polygon in range(many):
         start, ear = polygon * size, polygon * (size - 2)

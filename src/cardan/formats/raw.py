@@ -9,7 +9,7 @@ import numpy as np
 Floats = np.ndarray  # (n, k) float32
 Indices = np.ndarray  # (n, 3) int32
 
-SMALLEST_CLOUD = 4  # number of vertices that span a volume
+SMALLEST_CLOUD = 4  # smallest number of vertices that can enclose a volume
 LARGEST_COUNT = 20_000_000  # largest number of vertices or faces of a mesh, far more than a simulation can use
 
 
@@ -27,19 +27,23 @@ class RawMesh:
 
     vertex: Floats  # (n, 3)
     face: Indices  # vertices of the triangles, counter-clockwise; no rows for a point cloud
-    normal: Floats  # (n, 3); no rows where there are none, as in `texcoord`
+    normal: Floats  # (n, 3); no rows if the file has no normals; likewise `texcoord`
     texcoord: Floats  # (n, 2)
-    # normals and texture coordinates of the corners, -1 for none; None: they are those of the vertices
+    # for each corner, the index of its normal or texture coordinates, -1 for none; None: those of the vertex
     face_normal: Indices | None = None
     face_texcoord: Indices | None = None
-    # tables of corners whose order is reversed if the scale mirrors the mesh; as in the reference, this depends on the
+    # tables of corners whose order is reversed if the scale mirrors the mesh; as in MuJoCo, this depends on the file's
     # format
     mirrored: tuple[str, ...] = ("face", "face_normal", "face_texcoord")
     remarks: tuple[str, ...] = ()  # texts of warnings about the file
 
 
 def checked(raw: RawMesh) -> RawMesh:
-    """Return the mesh unchanged; raise MeshDataError if it has too few vertices, bad positions or bad indices."""
+    """Return the mesh unchanged.
+
+    Raise MeshDataError if it has too few vertices, positions that are not finite, invalid indices, or a wrong number of
+    texture coordinates.
+    """
     finite = np.isfinite(raw.vertex).all(axis=1)
     if not finite.all():
         raise MeshDataError(f"vertex {int(np.argmin(finite))} is not finite", "vertex")
@@ -66,7 +70,10 @@ def _check_indices(corners: Indices, count: int, noun: str, least: int) -> None:
 
 
 def from_lists(values: dict[str, tuple[float, ...] | None]) -> RawMesh:
-    """Make a mesh from the values of an MJCF element's attributes vertex, face, normal and texcoord."""
+    """Make a mesh from the values of an MJCF element's attributes vertex, face, normal and texcoord.
+
+    Raise MeshDataError if a list has an invalid length.
+    """
     rows = {}
     for name, columns, kind in (("vertex", 3, "f4"), ("face", 3, "i4"), ("normal", 3, "f4"), ("texcoord", 2, "f4")):
         given = values[name] or ()

@@ -24,7 +24,7 @@ AXES: dict[str, Vec3] = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 
 def unit_quat(quat: Quat) -> Quat:
     """Normalise a quaternion; return the identity if its length is below `MINVAL`.
 
-    The operations are in the reference's order, because later comparisons of equal numbers depend on the last bit.
+    The operations are in MuJoCo's order, because later comparisons of equal numbers depend on the last bit.
     """
     length = sqrt(quat[0] * quat[0] + quat[1] * quat[1] + quat[2] * quat[2] + quat[3] * quat[3])
     if length < MINVAL:
@@ -85,7 +85,7 @@ def compose(outer: Pose, inner: Pose) -> Pose:
 _EPS = 1e-12
 _UNIT_4_0 = 1e-14
 _LARGEST_COUNT = 500
-_HALF = 0.707106781186548  # sqrt(1/2), rounded as in the reference
+_HALF = 0.707106781186548  # sqrt(1/2), rounded as in MuJoCo
 # for each axis: the plane (i, j) in which its rotation turns, and the sign of the rotation
 _PLANES = ((1, 2, 1.0), (0, 2, -1.0), (0, 1, 1.0))
 
@@ -131,9 +131,10 @@ def _rotation(tau: float, axis: int, sign: float) -> Quat | None:
 
 
 def _largest_off_diagonal(full: tuple[float, ...]) -> tuple[int, tuple[int, int, float], float]:
-    """Find the largest off-diagonal element; return the axis not in its index, the plane (`_PLANES`), and the element.
+    """Find the off-diagonal element of the largest magnitude.
 
-    If several elements are equally large, take the last one.
+    Return the axis that is not in its index, the plane (`_PLANES`), and the element. If several elements are equally
+    large, take the last one.
     """
     size_xy, size_xz, size_yz = abs(full[3]), abs(full[4]), abs(full[5])
     axis = 2 if size_xy > size_xz and size_xy > size_yz else 1 if size_xz > size_yz else 0
@@ -145,7 +146,7 @@ def principal_axes(full: tuple[float, ...]) -> tuple[Vec3, Quat]:
 
     Return the eigenvalues, largest first, and the quaternion of the rotation whose columns are the eigenvectors. Each
     Jacobi rotation eliminates the largest off-diagonal element (Golub and Van Loan, Matrix Computations, section 8.5).
-    The axes of round bodies depend on the last bit, so the operations have the same order as in the reference.
+    The axes of round bodies depend on the last bit, so the operations have the same order as in MuJoCo.
     """
     quat: Quat = (1.0, 0.0, 0.0, 0.0)
     turned = full
@@ -162,7 +163,7 @@ def principal_axes(full: tuple[float, ...]) -> tuple[Vec3, Quat]:
 
 
 def _sorted(turned: tuple[float, ...], quat: Quat, equal: float) -> tuple[Vec3, Quat]:
-    """Sort the eigenvalues, the diagonal of `turned`, in descending order; turn their axes, `quat`, accordingly.
+    """Sort the eigenvalues, the diagonal of `turned`, in descending order; rotate the frame `quat` accordingly.
 
     Eigenvalues that differ by at most `equal` keep their order.
     """

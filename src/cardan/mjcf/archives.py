@@ -20,9 +20,9 @@ MOST_BYTES = 2**31
 _CHUNK = 2**14
 """Largest number of bytes unpacked at once. Files that are larger than they declare are not unpacked whole."""
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""Compression of files in archives, as in MuJoCo 4.0. The others unpack in one piece, whatever their declared size."""
+"""Accepted compression methods, as in MuJoCo 4.0. Other methods unpack in one piece, whatever their declared size."""
 _DAMAGED = (zipfile.BadZipFile, zlib.error, struct.error, RuntimeError, OSError, EOFError, ValueError)
-"""What `zipfile` raises for damaged archives; ValueError for names that are not UTF-8, and for negative addresses."""
+"""Exceptions for damaged archives; ValueError for names that are not UTF-8, and for negative addresses."""
 
 
 def is_archive(path: Path) -> bool:
@@ -68,7 +68,10 @@ def _place(entry: zipfile.ZipInfo) -> str:
 
 
 def _content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
-    """Return the unpacked content of a file in an archive."""
+    """Return the unpacked content of a file in an archive.
+
+    Raise NotImplementedError if its compression is not in `_METHODS`.
+    """
     if entry.compress_type not in _METHODS:
         raise NotImplementedError(f"'{entry.filename}' is neither deflated nor stored")
     with archive.open(entry) as file:

@@ -27,9 +27,9 @@ _OF_WHOLE_MODELS = (
     *("inertiafromgeom", "inertiagrouprange", "exactmeshinertia"),
 )
 MOST_ELEMENTS = 500_000
-"""Largest number of elements that the attachments of a model may copy: nested ones multiply."""
+"""Largest number of elements that the attachments of a model may copy: nested attachments multiply the number."""
 DEEPEST = 50
-"""Largest number of models of which each is attached to the next."""
+"""Largest number of models that are attached inside each other."""
 Reader = Callable[[str, "ModelTree"], "ModelTree"]
 """Function that reads a model to be attached, from the name of its file and the tree of the attaching model."""
 
@@ -55,7 +55,10 @@ def _pending(around: Element) -> Iterator[Element]:
 
 
 def _read_models(tree: ModelTree, read: Reader) -> dict[str, ModelTree]:
-    """Read all models that ``<model>`` elements name. Return their trees by name."""
+    """Read all models that ``<model>`` elements name. Return their trees by name.
+
+    Conflicts between their settings and those of ``tree`` are settled.
+    """
     models: dict[str, ModelTree] = {}
     for element in tree.section("asset").all("model"):
         try:
@@ -72,7 +75,10 @@ def _read_models(tree: ModelTree, read: Reader) -> dict[str, ModelTree]:
 
 
 def _compare_compilers(element: Element, model: ModelTree) -> None:
-    """Warn about different compiler settings for whole models. The attached model's values are ignored."""
+    """Warn about compiler settings that apply to whole models, if they differ in the attached model.
+
+    The attached model's values are ignored.
+    """
     ours, theirs = element.tree.section("compiler").resolved(), model.section("compiler").resolved()
     for name in _OF_WHOLE_MODELS:
         if ours[name] != theirs[name]:
@@ -81,14 +87,17 @@ def _compare_compilers(element: Element, model: ModelTree) -> None:
 
 
 class _Expansion:
-    """Expansion of all attachments in ``tree``. ``models`` has the trees of other models by name."""
+    """State of the expansion of all attachments in ``tree``. ``models`` contains the trees of other models by name."""
 
     def __init__(self, tree: ModelTree, models: dict[str, ModelTree]) -> None:
         self.tree, self.models = tree, models
         self.copied = 0  # number of elements
 
     def expand(self, element: Element, around: tuple[Element, ...]) -> None:
-        """Replace one ``<attach>`` element. To detect cycles, ``around`` has those whose expansion led to this one."""
+        """Replace one ``<attach>`` element.
+
+        To detect cycles, ``around`` contains the ``<attach>`` elements whose expansion led to this one.
+        """
         parent, given = element.parent, element.attributes
         assert parent is not None
         tree = self._model(element)

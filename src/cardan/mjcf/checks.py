@@ -126,7 +126,10 @@ def _plan(row: ElementRow) -> tuple[Attribute, ...]:
 
 
 def _doubtful(tree: ModelTree) -> set[str]:
-    """Return the default entries that refer to unknown objects. Elements with these entries need individual checks."""
+    """Return the kinds of elements (such as "geom") for which a default class refers to an unknown object.
+
+    Elements of these kinds must be checked one by one.
+    """
     return {
         entry
         for cls in tree.defaults

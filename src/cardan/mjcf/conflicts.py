@@ -74,7 +74,10 @@ def _parts(tree: ModelTree, model: ModelTree) -> Iterator[tuple[Element, Element
 
 
 def _merged(part: Element, name: str, theirs: Any) -> Any:
-    """Merge an attached model's value of a setting (``theirs``) with the attaching model's. None if impossible."""
+    """Return the merged value of a setting, or None if the values can't be merged.
+
+    ``part`` is the attaching model's element, and ``theirs`` is the attached model's value.
+    """
     ours = part.attributes.get(name)
     if ours is None:
         return theirs

@@ -80,7 +80,7 @@ def _marks(row: ElementRow | Attribute, later: str | None) -> str:
 
 
 def _type(row: Attribute) -> str:
-    """Describe the type and the number of an attribute's values in words."""
+    """Return the type and the number of an attribute's values in words."""
     if row.keywords and row.type is not Type.KEYWORD and row.type is not Type.BOOL:
         words = ", ".join(f"`{word}`" for word in row.keywords)
         return f"int, {words}" if row.type is Type.INT else f"some of {words}"

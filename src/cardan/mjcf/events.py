@@ -1,10 +1,10 @@
 """The XML parser, from text to start and end tags. Entities, document types and network access are disabled.
 
-Text that is nearly XML is repaired with a warning, so that every file that the reference reads can be read. The
-following deviations occur in real files and are repaired: attributes without a space between them, a bare ``&`` or
-``<`` inside a value, comments with ``--`` inside, and a declaration after white space. Text around the root element,
-control characters, and anything after the root element or a null character are dropped. Entities of document types
-remain text. Bytes that are not UTF-8 are read as Latin-1.
+Text that is nearly XML is repaired with a warning, so that files that MuJoCo reads can be read. The following
+deviations occur in real files and are repaired: attributes without a space between them, a bare ``&`` or ``<`` inside
+a value, comments with ``--`` inside, and a declaration after white space. Text before the root element, control
+characters, elements after the root element, and anything after a null character are dropped. Entities of document
+types remain text. Bytes that are not UTF-8 are read as Latin-1.
 """
 
 from __future__ import annotations
@@ -112,7 +112,10 @@ _BOMS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codec
 
 
 def repaired(text: str | bytes) -> str:
-    """Return the elements of a text as well-formed XML, each on its original line. Everything else is dropped."""
+    """Return the elements of a text as XML, each on its original line. Everything else is dropped.
+
+    Errors that can't be repaired, such as malformed attributes, remain in the result.
+    """
     if isinstance(text, bytes):
         # by the byte order mark, else UTF-8, else Latin-1
         mark = next((name for mark, name in _BOMS if text.startswith(mark)), None)
@@ -125,11 +128,14 @@ def repaired(text: str | bytes) -> str:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """Yield the tags up to the end of the root element, and the line breaks between them."""
+    """Yield the tags up to the end of the root element, and the line breaks between them.
+
+    Malformed text is yielded unchanged.
+    """
     at = depth = 0
     for token in _TOKEN.finditer(text):
         between = text[at : token.start()]
-        # text that looks like a tag, but is not, is left to the parser
+        # text that resembles a tag is left to the parser
         yield between if "<" in between else "\n" * between.count("\n")
         at = token.end()
         if token["tag"] is None:
@@ -141,7 +147,7 @@ def _pieces(text: str) -> Iterator[str]:
         depth += -1 if token["end"] else not token["empty"]
         if depth <= 0:
             rest = text[at:].strip()
-            # a second root element is dropped; text after the root is ignored
+            # a second root element is dropped; other text is left to the parser
             yield "" if _TOKEN.match(rest) else rest
             return
 

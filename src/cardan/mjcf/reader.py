@@ -5,7 +5,7 @@ converts the attributes to typed values and checks the rules of the element. An 
 Then macros are expanded, and default classes, names and references are checked over the whole tree. Entities, document
 types and network access are disabled.
 
-Doubtful input that the reference accepts is accepted with a warning: ``nan``, unknown attributes of ``<frame>`` and
+Doubtful input that MuJoCo accepts is accepted with a warning: ``nan``, unknown attributes of ``<frame>`` and
 ``<include>``, unknown kinds of reference frames, text that is nearly XML.
 """
 
@@ -35,7 +35,7 @@ from cardan.spec.schema.rows import ElementRow, Type
 from cardan.spec.tree import ModelTree, name_assets
 
 _URDF_ROOT = "robot"
-_OUTSIDE = ("body", "frame")  # elements that the reference ignores if they are beside the world body
+_OUTSIDE = ("body", "frame")  # elements that MuJoCo ignores if they are beside the world body
 _NAMES = (Type.REFERENCE, Type.STRING)
 _KEEPING = ("actuator", "sensor")  # kinds of objects that keep references without a name
 _ASSET_FOLDERS = ("meshdir", "texturedir")  # attributes that a later assetdir replaces
@@ -43,7 +43,7 @@ _RECORDED = (*MACROS, "attach", "model")  # tags that are noted for each documen
 _DEEPEST = 5000
 _MOST_FILES = 10_000
 _MOST_NESTED = 100
-_LENIENT = ("frame", "include")  # elements whose unknown attributes are ignored, as in the reference
+_LENIENT = ("frame", "include")  # elements whose unknown attributes are ignored, as in MuJoCo
 _OPTIONAL = {"reftype": "refname"}  # attributes whose word may be unknown: then both attributes are ignored
 
 
@@ -86,7 +86,10 @@ def read_string(xml: str | bytes, assets: dict[str, bytes] | None = None, compat
 
 
 def _read(tree: ModelTree, text: str | bytes, source: str, path: Path | None) -> ModelTree:
-    """Read the main document into a tree and check the whole tree. If the text must be repaired, start a new tree."""
+    """Read the main document into a tree, expand attachments and macros, and check the whole tree. Return the tree.
+
+    If the text must be repaired, a new tree is returned.
+    """
     try:
         tags = _read_document(tree, text, source, path)
     except NotWellFormed as error:
@@ -127,7 +130,10 @@ def _read_model(name: str, tree: ModelTree) -> ModelTree:
 
 
 def _read_document(tree: ModelTree, text: str | bytes, source: str, path: Path | None) -> set[str]:
-    """Read the main document into the tree. Return the tags found, including every one in `_RECORDED` that occurs."""
+    """Read the main document into the tree. Return all tags in `_RECORDED` that occur, and some other tags.
+
+    For a URDF model, return the tags of all macros.
+    """
     document = _Document(tree, [], source, path, None, frozenset())
     try:
         document.parse(text)
@@ -190,8 +196,8 @@ class _Document:
     """One XML document that is being read, the main document or an included one.
 
     ``files`` holds every file included so far. ``around`` is the open element to which the content of an included
-    document is added; ``around_files`` are the files that include this one, directly or indirectly. ``tags`` holds the
-    tags of all elements, including those of included documents.
+    document is added; ``around_files`` are the files that include this one, directly or indirectly. ``tags`` holds all
+    tags in `_RECORDED` that occur in this and in included documents, and some other tags.
     """
 
     tree: ModelTree
@@ -344,7 +350,10 @@ class _Document:
         return values if plain else self._careful_attributes(manner.row, attributes, values)
 
     def _careful_attributes(self, row: ElementRow, attributes: dict[str, str], plain: dict[str, Any]) -> dict[str, Any]:
-        """Return typed values of all attributes, with full checks. ``plain`` has values parsed before, else None."""
+        """Return typed values of all attributes, with full checks.
+
+        ``plain`` holds the values that fast readers have found, and None for all other attributes.
+        """
         values: dict[str, Any] = {}
         ignored: set[str] = set()
         rows = row.attributes

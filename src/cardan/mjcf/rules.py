@@ -267,7 +267,7 @@ def actuator_groups(element: Element) -> None:
 
 
 def numeric_size(element: Element) -> None:
-    """Check that the size of a custom numeric field is 1 to 500, and that the field has no more numbers than that."""
+    """Check that the size of a custom numeric field is 1 to 500, and that the field has at most this many numbers."""
     data = element.attributes.get("data", ())
     size = element.attributes.get("size", len(data))
     if not 1 <= size <= _LARGEST_NUMERIC:
@@ -283,7 +283,7 @@ def needs_name(element: Element) -> None:
 
 
 def texture_grid(element: Element) -> None:
-    """Check that a texture's grid layout has one letter for each cell."""
+    """Check that a texture's grid layout is not too long, and has one letter for each cell."""
     layout = element.attributes.get("gridlayout")
     if layout is None:
         return

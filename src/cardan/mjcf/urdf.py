@@ -5,7 +5,7 @@ settings have other defaults than in MJCF: angles are in radians; ``strippath``,
 are on. Inertia matrices are rotated by the orientation of the inertial frame, as the URDF standard requires. Joints
 that mimic another joint become equality constraints, with a warning, since URDF means an exact relation. If several
 shapes have the same name, only the first keeps it. A shape without a material has the colour of the previous shape of
-its link, as in the reference.
+its link, as in MuJoCo.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def read_urdf(tree: ModelTree, text: str | bytes, source: str) -> None:
 
 
 def _take_settings(tree: ModelTree, root: Node) -> None:
-    """Read the extension element ``<mujoco>``: compiler settings, options and sizes."""
+    """Set URDF's compiler defaults, and the settings, options and sizes in the extension element ``<mujoco>``."""
     tree.section("compiler").attributes.update(_COMPILER, strippath=tree.compat == "3.1")
     extension = root.child("mujoco")
     if extension:
@@ -107,7 +107,10 @@ def _take_settings(tree: ModelTree, root: Node) -> None:
 
 
 def _add_links(robot: _Robot) -> None:
-    """Add all links as bodies, each after its parent, and the joints in the order of the file."""
+    """Add all links as bodies, each after its parent, in the order of the joints in the file. Then add all shapes.
+
+    Raises MjcfError if a link is missing, has several parents, or is part of a loop.
+    """
     joint_of: dict[str, Node] = {}
     children: dict[str, list[Node]] = {name: [] for name in robot.links}
     for joint in robot.joints:
@@ -147,7 +150,7 @@ def _add_links(robot: _Robot) -> None:
 
 
 def _add_link(robot: _Robot, link: Node, joint: Node | None, parent: Element) -> Element:
-    """Add the body of one link, with inertia and joint."""
+    """Add the body of one link, with inertia and joint; return it. For the link ``world``, return the world body."""
     if link.values["name"] == WORLD:
         body = robot.tree.worldbody
         if joint is not None:
@@ -274,7 +277,7 @@ def _add_shape(robot: _Robot, body: Element, shape: Node, colour: tuple[float, .
     elif tag == "box":
         x, y, z = given["size"]
         values = {"type": "box", "size": (0.5 * x, 0.5 * y, 0.5 * z)}
-    else:  # a sphere, or a cylinder or capsule of a length
+    else:  # a sphere, which has no length, or a cylinder or capsule
         values = {"type": tag, "size": (given["radius"], *(0.5 * given[n] for n in ("length",) if n in given))}
     name = shape.values["name"]
     if name:

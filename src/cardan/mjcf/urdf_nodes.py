@@ -1,7 +1,7 @@
 """Table of the URDF language, and parser that turns URDF text into nodes: elements with typed values.
 
 URDF is open: elements and attributes that are not in the table (transmissions, plugins, sensors of other programs) are
-skipped, as in the reference.
+skipped, as in MuJoCo.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _ORIGIN = element(
 )
 _GEOMETRY = element(
     "geometry",
-    "shape; of several the first in the order of this table counts",
+    "shape; if there are several, the first in the order of this table counts",
     children=[
         element("box", "box", reals("size", 3, None, "sides, m", required=True), **_ONE),
         element("cylinder", "cylinder", real("radius", None, "radius, m", required=True),

@@ -72,7 +72,7 @@ def known_values(row: ElementRow) -> dict[str, Known]:
 
 
 def _plain_real(row: Attribute) -> Callable[[str], Any]:
-    """Return a fast reader of real numbers. For a polynomial, it accepts only a single coefficient."""
+    """Return a fast reader of real numbers. For a polynomial, the reader accepts only a single coefficient."""
     low, high, scalar = max(row.low, 1), row.high, row.scalar or row.polynomial
 
     def read(text: str) -> Any:
@@ -136,7 +136,7 @@ def _real(token: str) -> float:
 
 
 def _parse_int(row: Attribute, text: str) -> int | tuple[int, ...]:
-    """Parse 32-bit integers that are separated by white space."""
+    """Parse 32-bit integers that are separated by white space, or one of the attribute's keywords."""
     if text in row.keywords:
         return row.keywords[text]
     tokens = text.split()
@@ -155,7 +155,10 @@ def _parse_int(row: Attribute, text: str) -> int | tuple[int, ...]:
 
 
 def _counted(row: Attribute, values: tuple[Any, ...], noun: str) -> Any:
-    """Check the number of values. Return them as a tuple, or a bare value if the attribute is a scalar."""
+    """Check the number of values. Return them as a tuple, or a bare value if the attribute is a scalar.
+
+    Raises ValueError with the expected number.
+    """
     count, low, high = len(values), row.low, row.high
     if count < max(low, 1) or (high is not None and count > high):
         if high is None:

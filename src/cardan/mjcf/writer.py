@@ -79,7 +79,10 @@ def _says_nothing(element: Element) -> bool:
 
 
 def _start_tag(element: Element) -> str:
-    """Return the start tag with all attributes, without its closing bracket. Raises MjcfError."""
+    """Return the start tag with all attributes, without its closing bracket.
+
+    Raises MjcfError if MJCF cannot represent a value.
+    """
     words = [f"<{element.tag}"]
     layers = ("texture", *LAYERS) if _has_layers(element) else ()
     for name, row, value in element.row.named(element.attributes, element.tree.compat):

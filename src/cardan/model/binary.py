@@ -134,7 +134,10 @@ def _read_preamble(view: memoryview, source: str) -> tuple[int, int]:
 
 
 def _check_length(view: memoryview, wanted: int, source: str) -> None:
-    """Raise MjcfError if the length of the file is not `wanted`."""
+    """Raise MjcfError if the file is shorter than `wanted` bytes.
+
+    If `wanted` is more than the preamble, the file must not be longer either.
+    """
     if len(view) < wanted:
         raise MjcfError(f"truncated binary model: {len(view)} bytes of {wanted}", source)
     if len(view) > wanted > PREAMBLE:
@@ -167,7 +170,7 @@ _MAY_BE_UNSET = ("njmax", "nconmax")
 
 
 def _fill(sizes: dict[str, int], plugins: list[str], payload: memoryview, source: str) -> MjModel:
-    """Make a model with the values of the payload."""
+    """Make a finished model from its sizes, plugins and payload. Raises MjcfError if they contradict each other."""
     m = MjModel(sizes)
     memory, at = m._memory, 0
     for field in FIELDS:

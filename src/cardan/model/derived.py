@@ -33,7 +33,7 @@ SURFACES = (int(mjtGeom.mjGEOM_PLANE), int(mjtGeom.mjGEOM_HFIELD))
 
 
 def _no_colliders() -> np.ndarray:
-    """Return an empty table of collision functions, in which only pairs of surfaces are marked as never colliding."""
+    """Return a table without collision functions, in which pairs of surfaces are marked as never colliding."""
     table = np.zeros((NTYPES, NTYPES), np.int64)
     table[np.ix_(SURFACES, SURFACES)] = NO_COLLIDER
     return table.reshape(-1)
@@ -122,7 +122,7 @@ OWN = (*ADDRESSES, "aux.sdf_face", "aux.sdf_grid", "aux.sdf_attr")
 
 
 def copy_derived(new: MjModel, old: MjModel) -> None:
-    """Attach copies of the derived tables of `old` to its copy `new`; the tables `OWN` start empty."""
+    """Attach copies of the derived tables of `old` to its copy `new`; compute the tables `OWN` for `new`."""
     for field in DERIVED:
         name = field.name
         new._memory.attach(name, DERIVATIONS[name](new) if name in OWN else old._memory.arrays[name].copy())

@@ -1,1 +1,1 @@
-"""Bindings of the interface's functions, which make a call native from its first argument on."""
+"""Bindings of the interface's functions: native code that checks the arguments of a call and runs the kernel."""

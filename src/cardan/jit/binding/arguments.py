@@ -21,9 +21,9 @@ class Array(NamedTuple):
     """An array in the memory of the caller.
 
     Attributes:
-        shape: one or two sizes: numbers, names of sizes of the model or of other arguments, products (``"3*nray"``), or
-            `ANY`. The name of an integer argument means its value. The name of this or an earlier array means the
-            array's length or, with the suffix `COLUMNS`, its number of columns.
+        shape: one or two sizes: integers, names of sizes of the model or of other arguments, products
+            (``"3*nray"``), or `ANY`. The name of an integer argument means its value. The name of this or an earlier
+            array means the array's length or, with the suffix `COLUMNS`, its number of columns.
         dtype: element type, ``f8``, ``f4`` or ``i4``.
         written: whether results are written to the array.
         optional: whether the argument may be None; a kernel then sees an array of length 0.
@@ -70,7 +70,7 @@ class Integer(NamedTuple):
 
 
 class Number(NamedTuple):
-    """A floating-point number."""
+    """A floating-point argument."""
 
     def field(self, name: str) -> Field:
         """Return the field of the frame that holds the number."""
@@ -111,7 +111,7 @@ class CallAbi(NamedTuple):
         arguments: descriptions of the parameters, except ``m`` and ``d``, which are the model and the data.
         result: element type of the result, ``f8`` or ``i8``; empty if there is none.
         failure: result by which the kernel reports wrong arguments, or None.
-        refuses: whether the kernel has no result and returns a status: not 0 if the arguments are wrong.
+        refuses: whether the kernel returns a status instead of a result; not 0 if the arguments are wrong.
         releases: whether the GIL is released during the call, for kernels that may take more than a few microseconds.
     """
 

@@ -106,7 +106,7 @@ class Binding(ModuleType):
         Binding.all[function.__name__] = self
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the function on the slow path. The first call also loads the native code."""
+        """Call the function on the slow path. If JIT is on, the first call also loads the native code."""
         if jit_enabled and not self.loaded:
             with Binding._loading.lock:
                 self.load()
@@ -122,11 +122,17 @@ class Binding(ModuleType):
         return self.function(*args, **kwargs)
 
     def load(self) -> None:
-        """Load the native code, compiled first if necessary, and make the function use it."""
+        """Load the native code, and make the function use it.
+
+        Subclasses implement this; the base class raises TypeError.
+        """
         raise TypeError(f"{type(self).__name__} has no native code")
 
     def _use(self, call: int, table: int, words: list[int]) -> None:
-        """Make the function use the native code at the address `call`, and write `words` to the code's table."""
+        """Make the function use the native code at the address `call`, and write `words` to the code's table.
+
+        If objects have an unknown memory layout, do nothing. `table` is the address of the table.
+        """
         word = ctypes.c_int64.from_address(id(self) + ModuleType.__basicsize__)
         if layout_is_known() and word.value == id(self.words):
             _fill(table, words)
@@ -181,7 +187,7 @@ class KernelBinding(Binding):
         Args:
             m: the model, or None.
             d: the data, or None.
-            values: the other arguments: contiguous arrays of the right types, integers and numbers.
+            values: the other arguments: contiguous arrays of the right types, integers and floats.
 
         Returns:
             Status and result of the kernel.
@@ -224,7 +230,7 @@ class KernelBinding(Binding):
 
 
 class ProgramBinding(Binding):
-    """Binding of a function that runs a program of the model: ``(m, d)``, and optionally a number of repetitions.
+    """Binding of a function ``(m, d)`` that runs a program of the model, optionally a number of times.
 
     The Python function handles the first call. It stores the program in the words of the model
     (`cardan.jit.binding.objects.Native`), where native code finds the program by the binding's `index`.
@@ -239,7 +245,10 @@ class ProgramBinding(Binding):
 
     @staticmethod
     def take_number(name: str) -> int:
-        """Return the next free index of a program in the words of models, for the function `name`."""
+        """Reserve and return the next index of a program in the words of models.
+
+        Raise ValueError, with the `name` of the function, if no index is left.
+        """
         index = ProgramBinding._count
         if index >= MOST_PROGRAMS:
             raise ValueError(f"{name}: there are more programs than the {MOST_PROGRAMS} that models keep")
@@ -296,7 +305,7 @@ def _fill(table: int, words: list[int]) -> None:
 
 
 def guarded(function: Callable[..., int]) -> Any:
-    """Make a callable for native code that calls `function` but never raises.
+    """Return a callable that calls `function` but never raises, for use by native code.
 
     If the function raises (a signal handler may run before its first instruction), the callable returns
     `CALLBACK_FAILED` and appends the exception to `escaped`.
@@ -306,7 +315,7 @@ def guarded(function: Callable[..., int]) -> Any:
 
 @cache
 def _guard_method() -> _MethodDef:
-    """Return the method table entry of all guarded functions. CPython reads it while any of them exists."""
+    """Return the method table entry of all guarded functions. CPython reads it while any guarded function exists."""
     _, (_, _, guard) = program_code()
     return _MethodDef(b"callback", guard, FAST_WITH_KEYWORDS, None)
 
@@ -360,7 +369,10 @@ class ProgramTable(Locked):
         return self._kept.get((what, version))
 
     def of(self, what: Any, version: int, make: Callable[[], Any]) -> Any:
-        """Return the object for the key (`what`, `version`); if missing, make it, and drop all other versions."""
+        """Return the object for the key (`what`, `version`). If it is missing, make it, and drop all other versions.
+
+        If settings change while the object is made, it is returned but not stored.
+        """
         found = self._kept.get((what, version))
         if found is not None:
             return found

@@ -57,7 +57,7 @@ class _Glue(Writer):
         self.scratch = self.builder.alloca(WORD)
 
     def _finish(self) -> None:
-        """Write the code of the slow path."""
+        """Write the code that takes the slow path."""
         self.builder.position_at_end(self.slow)
         result = self.api("PyObject_Vectorcall", self.binding, self.given, self.count, self.keywords)
         self.builder.ret(result)
@@ -90,14 +90,20 @@ class _Glue(Writer):
         return found
 
     def words_of(self, thing: Any) -> Any:
-        """Return the address of the array of words of a model or data (see `objects.Native`)."""
+        """Return the address of the array of words of a model or data (see `objects.Native`).
+
+        If the object has no array of words, the code takes the slow path.
+        """
         array = self.load(self.builder.add(thing, self.word("slot")))
         self.require(self.builder.icmp_signed("!=", array, self.constant(0)))
         self.require(self.has_type(array, "ndarray"))
         return self.load(array, objects.DATA)
 
     def integer(self, thing: Any) -> Any:
-        """Return the value of an int (or subclass), a member of an enumeration, or a NumPy integer."""
+        """Return the value of an int (or subclass), a member of an enumeration, or a NumPy integer.
+
+        For other objects, the code takes the slow path.
+        """
         before = self.builder.block
         member, number = (self.function.append_basic_block() for _ in range(2))
         self.builder.cbranch(self.has_type(self.load(thing, objects.TYPE), "enumeration"), member, number)
@@ -173,14 +179,17 @@ class KernelGlue(_Glue):
         self._finish()
 
     def fill(self, slot: int, *words: Any) -> None:
-        """Store words in a slot of the frame."""
+        """Write stores of words to a slot of the frame."""
         self.store(self._frame_address(WORDS * slot), *words)
 
     def _frame_address(self, index: int = 0) -> Any:
         return self.builder.add(self.builder.ptrtoint(self.frame, WORD), self.constant(8 * index))
 
     def _gather(self) -> list[Any]:
-        """Load all arguments in the order of the parameters; if some are given by keyword, sort all into an array."""
+        """Write loads of all arguments in the order of the parameters; return the loaded values.
+
+        If some arguments are given by keyword, the code first sorts all arguments into an array.
+        """
         n = len(self.abi.parameters)
         before = self.builder.block
         sorting, ready = self.function.append_basic_block("sort"), self.function.append_basic_block("ready")
@@ -202,7 +211,11 @@ class KernelGlue(_Glue):
         return [self.load(things, 8 * k) for k in range(n)]
 
     def _sort(self, k: int, target: Any, named: Any) -> None:
-        """Copy the argument for parameter `k`, given by position or keyword, to an array. Compare names by identity."""
+        """Write code that copies the argument for parameter `k` to the array at the address `target`.
+
+        The argument is given by position or by keyword, and names are compared by identity. `named` is the number of
+        keywords.
+        """
         builder = self.builder
         place = builder.add(target, self.constant(8 * k))
         by_place, by_name, found = (self.function.append_basic_block() for _ in range(3))
@@ -229,7 +242,7 @@ class KernelGlue(_Glue):
         builder.position_at_end(found)
 
     def _objects(self, things: list[Any]) -> None:
-        """Check the model and the data, and load the addresses of their slot tables."""
+        """Write checks of the model and the data, and loads of the addresses of their slot tables."""
         by_name = dict(zip(self.abi.parameters, things, strict=True))
         self.addresses = {"Model": self.constant(0), "Data": self.constant(0)}
         if "m" in by_name:
@@ -286,7 +299,7 @@ class KernelGlue(_Glue):
         self.fill(slot, self.load(thing, objects.DATA), *rows[:2])
 
     def _number(self, thing: Any) -> Any:
-        """Return the value of a float, a NumPy float64, or an int."""
+        """Return the value of a float, a NumPy float64, or an int. For other objects, the code takes the slow path."""
         floating, other, after = (self.function.append_basic_block() for _ in range(3))
         self.builder.cbranch(self.has_type(thing, "float", "float64"), floating, other)
         self.builder.position_at_end(floating)
@@ -304,7 +317,7 @@ class KernelGlue(_Glue):
         return value
 
     def _size(self, size: int | str) -> Any:
-        """Compute a size: a number, or a product of numbers, other arguments, and scalars of model and data."""
+        """Return a size: a number, or a product of numbers, other arguments, and scalars of model and data."""
         if isinstance(size, int):
             return self.constant(size)
         product = self.constant(1)
@@ -342,7 +355,10 @@ class KernelGlue(_Glue):
         return words[0], self.builder.add(words[0], nbytes)
 
     def _call(self) -> None:
-        """Call the kernel and return its result. A status other than 0 means wrong arguments: take the slow path."""
+        """Write code that calls the kernel and returns its result.
+
+        A status other than 0 means wrong arguments; the code then takes the slow path.
+        """
         thread = self.api("PyEval_SaveThread") if self.abi.releases else None
         words = [self.addresses["Model"], self.addresses["Data"], self._frame_address()]
         status = self.builder.call(self.kernel, words)

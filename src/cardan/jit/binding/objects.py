@@ -50,7 +50,7 @@ MEMBER_VALUE = 16  # offset of the value of a member of an enumeration
 C_CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
 LONG_SUBCLASS = 1 << 24
 
-# words of the arrays in the slots of models and data (`cardan.jit.binding.functions.Native`)
+# words of the arrays in the slots of models and data (`Native`)
 MODEL_ADDRESS, FIRST_PROGRAM = 0, 1
 PROGRAM_WORDS = 3  # words of a ready program: address of its block, version of the callbacks, identity
 MOST_PROGRAMS = 64

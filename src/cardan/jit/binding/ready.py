@@ -1,7 +1,7 @@
 """Native entry point of functions for which a model has a ready script: from the second call on, no Python code runs.
 
 The gain is 8 µs per call. `mjd_transition` of arm26 takes 4.2 µs instead of 12.3 µs, which is 0.24 instead of 0.71 of
-the time of the reference's finite differences (slider_crank: 0.25 instead of 0.91).
+the time of MuJoCo's finite differences (slider_crank: 0.25 instead of 0.91).
 
 The Python function handles the first call, and all calls with unusual arguments. It stores the address of a script
 (`cardan.jit.driver.scripts.script_runner`) in the words of the model. In later calls, the native function checks its
@@ -26,7 +26,7 @@ PARAMETERS = ("m", "d", "A", "B", "C", "D")
 
 
 class ReadyBinding(Binding):
-    """Binding of a function that fills Jacobians: ``(m, d, A, B, C, D)``, and optionally more parameters.
+    """Binding of a function ``(m, d, A, B, C, D)`` that fills Jacobians; the function may have more parameters.
 
     A frame contains the words of the script, then: address of the callbacks' version number; numbers of states and
     controls; number of fields that are copied; addresses of three scalars (first column of a block, first column of

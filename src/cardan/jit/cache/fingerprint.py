@@ -158,7 +158,7 @@ def _with_members(function: FunctionType, name: str, value: Any) -> Iterator[tup
 
 def _members(code: CodeType, name: str, module: ModuleType) -> Iterator[tuple[str, Any]]:
     """Iterate over names and values that the code reads as ``module.name`` or ``package.module.name``."""
-    value: Any = None  # names in the chain of attributes that is being followed
+    value: Any = None  # object at the end of the chain of attributes that is being followed
     path = ""
     for instruction in dis.get_instructions(code):
         if instruction.opname == "EXTENDED_ARG":
@@ -367,7 +367,10 @@ def environment(target: tuple[str, str], options: str) -> str:
 
 
 def glue_fingerprint(target: tuple[str, str] | None = None) -> str:
-    """Hash all inputs on which the native code around programs depends; `target`: name and features of a processor."""
+    """Return a hash of all inputs on which the native code around programs depends.
+
+    `target` is the name and the features of a processor; None: the processor of this process.
+    """
     return _hash(environment(target or processor(), numba_options()))
 
 
@@ -387,7 +390,7 @@ def _hash(text: str) -> str:
 
 
 def compiler_files(package: Path = PACKAGE) -> list[Path]:
-    """List the files of `COMPILER`."""
+    """List the Python files in the folders `COMPILER`."""
     return [file for folder in COMPILER for file in sorted((package / folder).rglob("*.py"))]
 
 

@@ -37,7 +37,7 @@ WORTH_IT = 4
 MOST = 7
 """Largest number of helpers. More helpers gain little: each process compiles the kernels that several stages share."""
 PATIENCE = 5.0
-"""Time for which a helper waits for further requests, s."""
+"""Time in seconds for which a helper waits for further requests."""
 START = """
 import os
 if hasattr(os, "fork") and os.fork():
@@ -63,7 +63,7 @@ def compile_into_cache(entry: Entry, form: Form = HERE) -> tuple[str, bytes]:
 def compile_if_free(entry: Entry, form: Form = HERE, wait: bool = False) -> tuple[str, bytes] | None:
     """Return symbol and object code of the stage `entry` in a form.
 
-    If another process is compiling the stage, wait for it (if `wait`), else return None.
+    If another process is compiling the stage, wait for that process if `wait` is set; otherwise return None.
     """
     from cardan.jit.cache.fingerprint import fingerprint
 
@@ -104,7 +104,7 @@ class Helper:
             os.set_blocking(self._pipe.fileno(), False)
 
     def tell(self, tasks: Iterable[str]) -> bool:
-        """Send requests for stages to the helper; return whether the helper is still running."""
+        """Send requests for stages to the helper; if this fails, end the helper. Return whether it is still running."""
         words = "".join(task + "\n" for task in tasks).encode()
         try:
             heard = self._pipe.write(words) == len(words) if words else True
@@ -146,7 +146,11 @@ class Crew:
         return bool(self._helpers)
 
     def ask(self, entries: Sequence[Entry], form: Form) -> None:
-        """Give helpers those of the `entries` that are the package's own stages; start more helpers if it pays off."""
+        """Give helpers those of the `entries` that are the package's own stages; start more helpers if it pays off.
+
+        If no helper is running, also request the expected stages (`expecting`). If the cache folder has changed, end
+        all helpers first.
+        """
         with self._lock:
             folder = disk.cache_folder().absolute()
             if folder != self._folder:
@@ -183,7 +187,10 @@ class Crew:
             self._end()
 
     def forget(self) -> None:
-        """Forget the helpers and replace the lock, in a child process after a fork: they belong to the parent."""
+        """Forget the helpers and replace the lock.
+
+        This runs in a child process after a fork, because the helpers belong to the parent.
+        """
         for helper in self._helpers:
             helper.forget()
         self._lock, self._helpers, self._told = threading.Lock(), [], {}
@@ -196,7 +203,11 @@ if hasattr(os, "register_at_fork"):
 
 
 def helper_count(stages: int) -> int:
-    """Return how many helpers pay off: with two processors or more at least one, further ones for idle processors."""
+    """Return how many helpers pay off for a number of `stages` to compile.
+
+    There is at most one helper per idle processor, one per `WORTH_IT` stages, and `MOST` in total. If there are several
+    processors but none is idle, one helper is still allowed. If no interpreter can be started, return 0.
+    """
     if not sys.executable or getattr(sys, "frozen", False):
         return 0  # no interpreter can be started
     affinity = getattr(os, "sched_getaffinity", None)
@@ -221,7 +232,10 @@ def help_with(entries: Sequence[Entry], form: Form = HERE) -> None:
 
 
 def expect(functions: Callable[[], Functions]) -> None:
-    """Let the helpers, if any are running, compile functions that will be needed."""
+    """If helpers are running, let them compile the stages that `functions` returns, which will be needed soon.
+
+    Stages in the package's archive are skipped.
+    """
     if _crew.is_at_work:
         _crew.ask([entry for entry in map(entry_of, functions()) if packaged_object(entry.name) is None], HERE)
 
@@ -238,7 +252,10 @@ def expecting(functions: Callable[[], Functions]) -> Iterator[None]:
 
 
 def _missing(entries: Iterable[Entry], form: Form) -> list[Entry]:
-    """List the package's stages that are neither in the package's archive nor in the cache."""
+    """List the entries that are neither in the package's archive nor in the cache.
+
+    The archive contains only code in the form `HERE`.
+    """
     from cardan.jit.cache.fingerprint import fingerprint
 
     own = (entry for entry in entries if form != HERE or packaged_object(entry.name) is None)
@@ -275,14 +292,14 @@ class Tasks:
         self._more = threading.Condition()
 
     def read(self, stream: BinaryIO) -> None:
-        """Read lines until the stream ends."""
+        """Append the requests in `stream`, one per line, until the stream ends."""
         for line in stream:
             with self._more:
                 self._lines.append(line.decode())
                 self._more.notify()
 
     def take(self) -> Task | None:
-        """Return the largest task, or None if no task arrives within `PATIENCE` seconds."""
+        """Remove and return the largest task. If there is none, wait for one; return None after `PATIENCE` seconds."""
         if not self._waiting:
             with self._more:
                 self._more.wait_for(lambda: self._lines, PATIENCE)
@@ -302,7 +319,7 @@ def _task(line: str) -> Task:
 
 
 def main() -> None:
-    """Compile the stages that standard input requests."""
+    """Compile the stages that standard input requests, then end the process."""
     from cardan.jit.front.compile import KernelError
 
     def read_to_the_end() -> None:

@@ -1,16 +1,16 @@
 """Kernels compiled ahead of time: wheels contain them in the file `FILE`, an *archive*.
 
 Only the package's own functions are looked up in the archive, by name, and only if the archive was made from the
-present sources. All other code (functions of users, a source checkout, a processor without a level) is compiled on
+current sources. All other code (functions of users, a source checkout, a processor without a level) is compiled on
 first use and stored in the disk cache. ``CARDAN_PACKAGED=0`` disables the archive; another value is the path of another
 archive.
 
-An archive contains the object code of many kernels, for several levels of processors. It also contains the scalar forms
-of stages, from which LLVM makes exact derivatives on first use, without Numba. The file starts with `MAGIC`, the length
-of its index, and the index as JSON. The index contains the platform, the offsets of kernels by level and name, and the
-offsets of scalar forms by name. It also has the version of LLVM that wrote the scalar forms, and checksums of the
-sources. The content follows, each piece at a multiple of `ALIGNMENT` bytes. Readers map the file, and access only the
-index and the requested pieces.
+An archive contains the object code of many kernels, for several processor levels (see `cardan.jit.target.processor`).
+It also contains the scalar forms of stages, from which LLVM makes exact derivatives on first use, without Numba. The
+file starts with `MAGIC`, the length of its index, and the index as JSON. The index contains the platform, the offsets
+of kernels by level and name, and the offsets of scalar forms by name. It also has the version of LLVM that wrote the
+scalar forms, and checksums of the sources. The content follows, each piece at a multiple of `ALIGNMENT` bytes. Readers
+map the file, and access only the index and the requested pieces.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def write_archive(
 
 
 class Archive:
-    """An archive that is open for reading.
+    """Archive of compiled kernels, open for reading.
 
     Args:
         path: the file.
@@ -115,8 +115,8 @@ class Archive:
 
     Attributes:
         platform: name of the platform that the code is for.
-        levels: levels of processors for which the archive has code.
-        llvm: version of the LLVM that wrote the scalar forms.
+        levels: processor levels for which the archive contains code.
+        llvm: LLVM version that wrote the scalar forms (see the module's docstring).
     """
 
     def __init__(self, path: Path) -> None:
@@ -144,11 +144,11 @@ class Archive:
         self.levels = tuple(self._places)
 
     def names(self, level: str) -> list[str]:
-        """Return the names of the archive's kernels for a level."""
+        """Return the names of the archive's kernels for a processor level."""
         return list(self._places[level])
 
     def code(self, level: str, name: str) -> bytes | None:
-        """Return the object file of a kernel, or None if the archive does not contain it."""
+        """Return the object file of a kernel for a processor level, or None if the archive does not contain it."""
         return self._content(self._places[level].get(name))
 
     def scalar_form(self, name: str) -> bytes | None:
@@ -196,7 +196,10 @@ FILE = PACKAGE / "jit" / "kernels.bin"
 
 @cache
 def _archive() -> Archive | None:
-    """Return the archive of this installation, or None if it is missing or for another platform or other sources."""
+    """Return the archive of this installation, or None if it is disabled, or for another platform or other sources.
+
+    If the archive is missing or damaged, return None, unless ``CARDAN_PACKAGED`` names it; then raise an error.
+    """
     named = os.environ.get("CARDAN_PACKAGED")
     if named == "0":
         return None
@@ -243,13 +246,16 @@ def _level() -> tuple[Archive, str] | None:
 
 
 def packaged_object(name: str) -> bytes | None:
-    """Return the object file of a kernel from the package's archive, or None."""
+    """Return the object file of a kernel from the package's archive, or None if the archive can't provide it."""
     found = _level()
     return found[0].code(found[1], name) if found else None
 
 
 def packaged_scalar_form(name: str) -> bytes | None:
-    """Return the scalar form of a stage from the package's archive, or None if it is missing or not readable."""
+    """Return the scalar form of a stage from the package's archive.
+
+    Return None if it is missing, or if a newer version of LLVM wrote it.
+    """
     archive = _archive()
     if archive is None:
         return None

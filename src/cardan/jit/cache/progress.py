@@ -76,6 +76,6 @@ class CompileProgress(Progress):
         return self
 
     def compiling(self, name: str) -> None:
-        """Show that the stage `name` is being compiled."""
+        """Show that the stage `name` is being compiled, and count it as done from the next call on."""
         self.show(name)
         self.done += 1

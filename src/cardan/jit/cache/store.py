@@ -33,7 +33,7 @@ STAMP = ".pruned"
 
 _OBJECT = re.compile(r".+-[0-9a-f]{32,64}\.(o|seen)")
 _LOCK = re.compile(r".+-[0-9a-f]{32,64}\.lock")
-_TEMPORARY = re.compile(r"\.cardan-[0-9a-f]{16}\.tmp|.+-[0-9a-f]{32,64}\.o\w{8}")  # the second: of earlier versions
+_TEMPORARY = re.compile(r"\.cardan-[0-9a-f]{16}\.tmp|.+-[0-9a-f]{32,64}\.o\w{8}")  # second: of old versions
 
 
 class Limits(NamedTuple):
@@ -70,12 +70,12 @@ def prune_if_due(folder: Path) -> None:
         if abs(time.time() - stamp.stat().st_mtime) < DAY:
             return
     except OSError:
-        pass  # it never happened
+        pass  # the folder was never pruned
     prune(folder)
 
 
 def prune(folder: Path) -> None:
-    """Remove files that exceed the limits. Files that can't be removed remain.
+    """Remove stages that exceed the limits, and old temporary and lock files. Files that can't be removed remain.
 
     Files of the last hour are always kept, because a process may be about to use a file that it or its helper has just
     compiled.
@@ -109,7 +109,7 @@ def _files(folder: Path) -> list[tuple[str, str, os.stat_result]]:
 
 
 def _remove(path: str) -> None:
-    with suppress(OSError):  # on Windows, one that is open; everywhere, one that another process has removed
+    with suppress(OSError):  # on Windows, the file may be open; on all systems, another process may have removed it
         os.unlink(path)
 
 
@@ -175,7 +175,7 @@ def holds(name: str, key: str) -> bool:
 
 
 def write(name: str, key: str, symbol: str, code: bytes) -> None:
-    """Store a compiled stage. If the folder is not writable, do nothing."""
+    """Store a compiled stage, then prune the folder if that is due. If the folder is not writable, do nothing."""
     path = _path(name, key)
     rest = symbol.encode() + b"\n" + code
     try:
@@ -190,6 +190,8 @@ def write(name: str, key: str, symbol: str, code: bytes) -> None:
 @contextmanager
 def compile_lock(name: str, key: str, wait: bool = True) -> Iterator[bool]:
     """Context manager: hold a lock while this process compiles a stage. Other processes wait, and then read the cache.
+
+    If the folder is not writable, there is no lock.
 
     Args:
         name: name of the stage.
@@ -215,6 +217,6 @@ def compile_lock(name: str, key: str, wait: bool = True) -> Iterator[bool]:
     try:
         yield True
     finally:
-        with suppress(OSError):  # on Windows, if others wait for it: then one of those removes it, or `prune`
+        with suppress(OSError):  # on Windows, if others wait for the lock: they or `prune` remove the file
             path.unlink()
         lock.release()

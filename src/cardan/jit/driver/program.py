@@ -4,7 +4,7 @@ The driver calls the stages of a program one after the other, a given number of 
 returns a status other than 0, the driver stops. The caller handles the request (enlarges the arena, or re-raises the
 exception of a callback) and resumes at the same stage.
 
-Native functions over other structures (pictures, files, trees over triangles) are not part of programs: they are called
+Native functions over other structures (images, files, trees over triangles) are not part of programs: they are called
 one by one (`native_over`, `call`).
 """
 
@@ -50,7 +50,8 @@ def driver_module() -> Any:
 
     - ``run_program(table, count, repeat, m, d, resume, patience)`` calls the `count` stages of a table with (m, d),
       `repeat` times. `resume` is the address of two words: the stage and the repetition to start with. If a stage stops
-      the program, its stage and repetition are stored there. The program pauses after `patience` repetitions.
+      the program, the indices of this stage and repetition are stored there. The program pauses after `patience`
+      repetitions.
     - ``run_block(block, call, repeat)`` runs a program from the start. `block` is the address of the program's block
       (`Program.block_address`), and `call` that of the words of a data (`cardan.jit.binding.objects.Native`).
       ``resume_block`` takes the same arguments and continues where such a run stopped.
@@ -104,12 +105,18 @@ def _native_driver() -> Any:
 
 @cache
 def block_driver() -> Any:
-    """Return the address of the driver for native callers: (block of a program, words of a data, repetitions)."""
+    """Return the address of the driver for native callers.
+
+    Its arguments are the address of a program's block, the address of the words of a data, and a number of repetitions.
+    """
     return _driver_address("run_block")
 
 
 def _native_addresses(entries: Sequence[Entry], form: Form) -> None:
-    """Load the native code of entries: from the package's archive, from the cache, or after compiling."""
+    """Load the native code of entries from the package's archive, from the cache, or after compiling.
+
+    The addresses are stored in `_ADDRESSES`.
+    """
     known = _ADDRESSES[form]
     if form == HERE:
         from cardan.jit.cache.packaged import is_of_package, load_packaged
@@ -131,7 +138,7 @@ def _native_addresses(entries: Sequence[Entry], form: Form) -> None:
 
 
 def _compile_cold(entries: Sequence[Entry], form: Form) -> None:
-    """Compile stages. Stages that other processes are compiling are left to the end."""
+    """Compile and load stages. Stages that other processes are compiling are left to the end."""
     from cardan.jit.cache.helper import compile_if_free, compile_into_cache, help_with
     from cardan.jit.driver.loader import load_object
 
@@ -168,7 +175,10 @@ def stored_object(entry: Entry, form: Form = HERE) -> tuple[str, bytes]:
 
 
 def addresses(functions: Iterable[Callable[..., Any]], form: Form = HERE) -> list[int]:
-    """Return the addresses of stages or colliders in a form; missing ones are loaded or compiled."""
+    """Return the addresses of stages or colliders in a form; missing ones are loaded or compiled.
+
+    If JIT is off, return the numbers of registered Python functions instead.
+    """
     functions, known = list(functions), _ADDRESSES[form]
     with _LOADING.lock:
         missing = list({f: None for f in functions if f not in known})
@@ -225,7 +235,7 @@ class Program:
         return self.resume(m, d, repeat)
 
     def resume(self, m: Any, d: Any, repeat: int = 1) -> int:
-        """Continue at the stage and the repetition at which `run` stopped."""
+        """Continue at the stage and the repetition at which `run` stopped. Return the same values as `run`."""
         if not jit_enabled:
             return self._interpret(m, d, repeat)
         patience, begin = self.patience, time.perf_counter()

@@ -105,7 +105,7 @@ def script_runner() -> Any:
     Its argument is the address of thirteen words:
 
     - address and number of the fields to copy, two words each (distance of the field's slot from the first slot; bytes
-      of a number, 0 for a scalar);
+      per element, 0 for a scalar);
     - address of the slot table to copy from;
     - address of the segments (seven words each: the arguments of `block_runner` except model and data);
     - index of the first segment to run, which becomes the index of a segment that stops; number of segments;

@@ -41,7 +41,7 @@ from numba.core.untyped_passes import InlineClosureLikes, InlineInlinables, Make
 from cardan.jit.front.stage import RAISE, kernel_options
 
 _PLAIN = "_cardan_raises_nothing"  # attribute of a module whose function is a kernel that does not return errors
-_plain_names: set[str] = set()  # of such functions
+_plain_names: set[str] = set()  # mangled names of functions that do not return errors
 
 _Raise = Callable[..., None]
 
@@ -219,7 +219,11 @@ class KernelCompiler(CompilerBase):
     """Passes of Numba to replace, and their replacements."""
 
     def define_pipelines(self) -> list[Any]:
-        """List Numba's passes, except those for array expressions and, if the function has no closures, closures."""
+        """Return one pass manager: Numba's passes, without those that have no effect on the function.
+
+        Passes in `replacements` are replaced. Functions of this package need no passes for array expressions, and
+        functions without inner functions need no passes for closures.
+        """
         manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
         function = self.state.func_id.func
         module = function.__module__ or ""  # functions made from text have none

@@ -406,7 +406,10 @@ class MemberType(types.IntEnumMember):
     class_type_class = EnumerationType
 
     def can_convert_to(self, typingctx: Any, other: Any) -> Any:
-        """Return the kind of conversion to another type: that of the member's number, except that no match is exact."""
+        """Return the kind of conversion to another type, or None if it is impossible.
+
+        It is the kind of conversion of the member's integer, except that no match is exact.
+        """
         conversion = typingctx.can_convert(self.dtype, other)
         return max(conversion, Conversion.safe) if conversion else None
 

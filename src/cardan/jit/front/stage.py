@@ -167,7 +167,7 @@ class Form:
     """Form of native code: memory layout, precision and target. A program is identified by its form and its stages.
 
     Attributes:
-        layout: `WORLD`: each world has arrays of its own. `INTERLEAVED`: element ``i`` of world ``w`` is number ``i *
+        layout: `WORLD`: each world has arrays of its own. `INTERLEAVED`: element ``i`` of world ``w`` is element ``i *
             nworld + w`` of the field, and each scalar is an array with one number per world. All worlds share one
             model, in the usual layout.
         precision: precision of all fields of type ``f8``: `DOUBLE` or `SINGLE`.

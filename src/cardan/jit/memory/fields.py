@@ -126,7 +126,7 @@ class Struct:
         return Struct(self.name, fields, readonly=self.readonly, registered=False)
 
     def members(self, prefix: str) -> list[Field]:
-        """Fields directly in the group `prefix` (``"opt."``; ``""`` is the top level)."""
+        """Return the fields directly in the group `prefix` (``"opt."``; ``""`` is the top level)."""
         if prefix not in self._members:
             n = len(prefix)
             self._members[prefix] = [f for f in self.fields if f.name.startswith(prefix) and "." not in f.name[n:]]

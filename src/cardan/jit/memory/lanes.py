@@ -73,7 +73,7 @@ BUFFERS = ("work.buffer", "work.buffer_i8", "work.buffer_i4", "work.buffer_u1")
 
 
 def _kind(field: Field) -> int:
-    """Return the position of a field's kind: real arrays, arrays of integers of 8, 4 and 1 bytes, scalars."""
+    """Return the rank of a field's kind: real arrays, arrays of integers of 8, 4 and 1 bytes, scalars."""
     dtype = field.numpy_dtype
     return 4 if field.is_scalar else 0 if dtype.kind == "f" else {8: 1, 4: 2, 1: 3}[dtype.itemsize]
 

@@ -151,10 +151,10 @@ class _Plan:
         index: number of each array, by its name.
         slots: slot of each array.
         dtypes: element type of each array.
-        itemsize: size of each array's element type, bytes.
+        itemsize: size in bytes of each array's element type.
         ndim: number of dimensions of each array.
         sizes: names of the sizes that shapes mention.
-        products: factors of each distinct dimension: indices into `sizes`, or plain numbers.
+        products: the distinct dimensions of all arrays, as in `Field.shape`; the first is the number 1.
         extents: for each array, the index into `products` of each dimension; padded with the index of the number 1.
     """
 
@@ -228,6 +228,6 @@ def scalars_of(struct: Struct) -> dict[str, int]:
 
 @cache
 def inner_of(struct: Struct, names: tuple[str, ...]) -> tuple[np.dtype, list[int]]:
-    """Return the element type of several attached fields, and the second dimension of each."""
+    """Return the element type that several attached fields share, and the second dimension of each field."""
     fields = [struct.by_name[name] for name in names]
     return fields[0].numpy_dtype, [int(field.shape[1]) if len(field.shape) > 1 else 1 for field in fields]

@@ -280,7 +280,7 @@ class StructMemory:
         self.arrays.attached |= dict.fromkeys(lengths, view)
 
     def link(self, other: StructMemory, link: Link) -> None:
-        """Attach arrays of another memory, which must live at least as long as this memory."""
+        """Attach the arrays of `other` that `link` names. `other` must live at least as long as this memory."""
         mine, theirs = link.slots(self.struct, other.struct)
         self.slots[mine] = other.slots[theirs]
         fields, names = self.struct.by_name, link.names
@@ -303,7 +303,10 @@ class StructMemory:
             self.slots.view(DTYPES[dtype])[slots, 0] = numbers
 
     def copy_from(self, other: StructMemory) -> None:
-        """Copy all values from `other`. All sizes except capacities must be the same."""
+        """Copy all values from `other`. All sizes except capacities must be the same.
+
+        Capacities that are smaller than those of `other` are increased.
+        """
         for capacity in self.growable:
             if self.sizes[capacity] < other.sizes[capacity]:
                 self.grow(capacity, other.sizes[capacity])

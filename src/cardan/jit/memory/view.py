@@ -63,7 +63,7 @@ class InterpretedView:
             short = field.name[len(prefix) :]
             if field.is_scalar:
                 scalars[short] = memory.scalars[field.name]
-            elif field.name in memory.arrays:  # an attached array may be missing yet
+            elif field.name in memory.arrays:  # an attached array may not exist yet
                 fields[short] = CheckedArray(field.name, memory.arrays[field.name], struct.readonly)
         for group in struct.prefixes:
             if group.startswith(prefix) and group != prefix and "." not in group[len(prefix) : -1]:

@@ -1,1 +1,1 @@
-"""Targets of native code: processors, levels of processors, platforms, GPUs."""
+"""Targets of native code: processors, processor levels, platforms, GPUs."""

@@ -60,7 +60,7 @@ class Platform(NamedTuple):
     Attributes:
         name: name of the platform in archives: the system and the architecture.
         triple: target triple of LLVM. On Windows, it specifies ELF files, because LLVM itself loads the code.
-        levels: levels of processors, the best first.
+        levels: processor levels, the best first.
         wheel: the platform's tag in names of wheels.
     """
 
@@ -117,7 +117,7 @@ def _features() -> set[str]:
 
 
 def foreign_machine(platform: Platform, level: str) -> Any:
-    """Return a code generator for a level of a platform, which may differ from this computer's."""
+    """Return a code generator for a processor level of a platform that may differ from this computer's."""
     import llvmlite.binding as llvm
 
     llvm.initialize_all_targets()

@@ -4,9 +4,9 @@ Each thread runs one world; the index of the world is the number of the thread. 
 is the number of threads, so that neighbouring threads read neighbouring words. Memory is therefore allocated for as
 many worlds as a launch has threads. Three int64 rows contain the state of each world:
 
-    at[world]       number of the stage that it is at
+    at[world]       number of the stage that the world has reached
     status[world]   0, or the request of that stage
-    left[world]     number of steps that it has still to do
+    left[world]     number of steps that the world still has to do
 
 A word after these rows is set when any world stops. A *kernel* (in CUDA's sense, the `KERNEL` of a module) runs one
 stage, or several consecutive ones, in the worlds that have reached it:
@@ -81,7 +81,7 @@ _REGISTER = re.compile(r"call i32 @llvm\.nvvm\.read\.ptx\.sreg\.(\w+)\.x\(\)")
 _HEADER = re.compile(r'^target (?:triple|datalayout) = ".*"$', re.MULTILINE)
 _PROCESSOR = re.compile(r' ?"(?:target-cpu|target-features|tune-cpu)"="[^"]*"')
 _KEPT_APART = re.compile(r"^(attributes #\d+ = {.*?)\bnoinline\b", re.MULTILINE)
-"""Attribute with which Numba prevents that a stage is inlined into its caller; on a GPU, the call would spill
+"""Attribute with which Numba prevents a stage from being inlined into its caller; on a GPU, the call would spill
 registers."""
 
 
@@ -121,7 +121,8 @@ class Code:
         symbol: name of the module's function.
         text: the module (see `cardan.jit.front.compile.linked_module`).
         called: functions that the module calls by number, from 1 on. `collision` calls collision functions; collision
-            functions of signed-distance shapes call shapes. The tables contain the numbers in place of addresses.
+            functions of signed-distance shapes call shapes. Tables of functions contain these numbers instead of
+            addresses.
     """
 
     symbol: str
@@ -158,7 +159,7 @@ def module_texts(*codes: Code) -> list[str]:
 
 
 def _switches(codes: Sequence[Code], depth: int = 0) -> Iterator[str]:
-    """Write the switch of each depth, for all functions that any stage calls at this depth."""
+    """Yield the switch of each depth, for all functions that any stage calls at this depth."""
     called = max((code.called for code in codes), key=len, default=())
     yield switch([callee.symbol for callee in called], f"{CALL}_{depth}" if depth else CALL)
     if called:
@@ -166,7 +167,10 @@ def _switches(codes: Sequence[Code], depth: int = 0) -> Iterator[str]:
 
 
 def _once(text: str) -> str:
-    """Remove superfluous declarations from a module's text: repeated ones, and those of functions that it defines."""
+    """Remove superfluous declarations from a module's text.
+
+    These are repeated declarations, and declarations of functions that the module defines.
+    """
     seen = set(re.findall(r'^define .*?@"?([\w.$]+)"?\(', text, re.MULTILINE))
 
     def first(match: re.Match[str]) -> str:
@@ -233,7 +237,7 @@ def ptx(*codes: Code, architecture: str = OLDEST, extra: int = 0, libdevice: Pat
 
     Args:
         codes: the stages; functions called by number have the same numbers in all of them.
-        architecture: LLVM's name of the oldest architecture on which the code runs; later ones accept it as well.
+        architecture: LLVM's name of the oldest architecture on which the code runs; it also runs on later ones.
         extra: number of integer arguments after model and data, which become parameters of the kernel.
         libdevice: the file of libdevice; found if not given.
 
@@ -337,7 +341,7 @@ class Usage:
         registers: 32-bit registers; the maximum is 255.
         stack: bytes of local memory, the frames of called functions included.
         spills: bytes of values stored in local memory for lack of registers; the largest sum over any chain of calls.
-        cubin: size of the file of machine code, bytes.
+        cubin: size in bytes of the kernel's machine code file.
     """
 
     registers: int

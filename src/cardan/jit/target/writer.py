@@ -71,7 +71,10 @@ class Writer:
 
     @contextmanager
     def loop(self, end: Any, first: Any = None) -> Iterator[Any]:
-        """Repeat the body for the numbers from `first` (0 if not given) to `end` (exclusive)."""
+        """Context manager: write a loop around its body, and yield the loop counter.
+
+        The counter runs from `first` (0 if not given) to `end` (exclusive).
+        """
         counter = self.variable(self.constant(0) if first is None else first)
         with self.loop_while(lambda: self.builder.icmp_signed("<", self.builder.load(counter), end)):
             number = self.builder.load(counter)
@@ -80,7 +83,10 @@ class Writer:
 
     @contextmanager
     def loop_while(self, condition: Any) -> Iterator[None]:
-        """Repeat the body while a condition holds. The function `condition` writes the condition and returns it."""
+        """Context manager: write a loop that repeats its body while a condition holds.
+
+        The function `condition` writes the condition and returns it.
+        """
         test, body, after = (self.function.append_basic_block() for _ in range(3))
         self.builder.branch(test)
         self.builder.position_at_end(test)
@@ -91,28 +97,34 @@ class Writer:
         self.builder.position_at_end(after)
 
     def return_if(self, condition: Any, result: Any, at: Any = None, *values: Any) -> None:
-        """Return `result` if a condition holds. If `at` is given, first store `values` at this address."""
+        """Write code that returns `result` if a condition holds.
+
+        If `at` is given, the code first stores `values` at this address.
+        """
         with self.builder.if_then(condition):
             if at is not None:
                 self.store(at, *values)
             self.builder.ret(result)
 
     def return_unless_zero(self, status: Any, at: Any = None, *values: Any) -> None:
-        """Return `status` if it is not 0. If `at` is given, first store `values` at this address."""
+        """Write code that returns `status` if it is not 0.
+
+        If `at` is given, the code first stores `values` at this address.
+        """
         self.return_if(self.builder.icmp_signed("!=", status, self.constant(0)), status, at, *values)
 
     def call(self, address: Any, *arguments: Any, result: Any = WORD) -> Any:
-        """Call the function at an address."""
+        """Write a call of the function at an address; return its result."""
         kind = ir.FunctionType(result, [argument.type for argument in arguments])
         return self.builder.call(self.builder.inttoptr(address, kind.as_pointer()), arguments)
 
     def copy(self, target: Any, source: Any, nbytes: Any) -> None:
-        """Copy `nbytes` bytes from address `source` to address `target`."""
+        """Write code that copies `nbytes` bytes from address `source` to address `target`."""
         places = [self.builder.inttoptr(at, BYTES) for at in (target, source)]
         self._intrinsic("llvm.memcpy.p0.p0.i64", *places, nbytes, ir.Constant(BIT, 0))
 
     def clear(self, target: Any, nbytes: Any) -> None:
-        """Set `nbytes` bytes at address `target` to 0."""
+        """Write code that sets `nbytes` bytes at address `target` to 0."""
         place = self.builder.inttoptr(target, BYTES)
         self._intrinsic("llvm.memset.p0.i64", place, ir.Constant(ir.IntType(8), 0), nbytes, ir.Constant(BIT, 0))
 

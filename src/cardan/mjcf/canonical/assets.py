@@ -16,7 +16,7 @@ _SECTIONS = ("asset", "deformable", "extension")
 
 
 def put_assets(scribe: Scribe) -> None:
-    """Add the assets of the model, in the order of the source."""
+    """Add the assets of the model, except flexes, in the order of the source."""
     for tag in _SECTIONS:
         section = scribe.tree.section(tag)
         for element in scribe.source.section(tag).children:

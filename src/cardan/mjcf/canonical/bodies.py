@@ -35,7 +35,7 @@ _GEOM = fields(
     castshadow="castshadow",
 )
 _BITS = fields("geom_", "contype conaffinity")
-# attributes that determine the inertia: a compiled model has only the result
+# attributes that determine the inertia, of which a compiled model has only the result
 _MASS = ("mass", "density", "shellinertia", "fitscale")
 _SITE = fields("site_", "type group size pos quat rgba", material="matid", mesh="dataid")
 _CAMERA = fields("cam_", "mode projection fovy ipd resolution pos quat", target="targetbodyid")
@@ -74,8 +74,8 @@ def put_bodies(scribe: Scribe) -> None:
 def _written(value: tuple[float, ...], unit: Callable[[Any], Any] = unit_quat) -> tuple[float, ...]:
     """Return a vector that the reader normalises to exactly ``value``, a unit quaternion or axis.
 
-    If no such vector is found, return ``value``. Poses that are equal must remain equal to the last bit, since ties
-    determine the order in bounding volume trees.
+    If no such vector is found, return ``value``. Poses that are equal must remain equal to the last bit, since the
+    order in bounding volume trees depends on which poses are equal.
     """
     for step in range(_STEPS):
         for scale in (1.0 + step * _EPSILON, 1.0 - 0.5 * step * _EPSILON):
@@ -86,12 +86,12 @@ def _written(value: tuple[float, ...], unit: Callable[[Any], Any] = unit_quat) -
 
 
 def _unit3(axis: tuple[float, float, float]) -> tuple[float, float, float]:
-    """Return the unit vector along an axis, as the reader computes it."""
+    """Return the unit vector along an axis, as the reader computes it. Return a zero vector unchanged."""
     return scale3(axis, 1.0 / norm3(axis)) if any(axis) else axis
 
 
 def _put_body(scribe: Scribe, parent: Element, body: int) -> Element:
-    """Add one body with its inertia."""
+    """Add one body with its inertia; return the new element."""
     m, origin = scribe.m, scribe.origins.find("body", body)
     values = scribe.read(BODY, _BODY, body)
     values |= {"name": scribe.name("body", body), "mocap": m.body_mocapid[body] >= 0}
@@ -174,7 +174,10 @@ def _put_geom(scribe: Scribe, body: Element, geom: int) -> None:
 
 
 def _is_exact(scribe: Scribe, origin: Element | None, mesh: int) -> bool:
-    """Return whether a geom of type sdf has type mesh in the source, and a mesh with ``convex="exact"``."""
+    """Return whether a geom of type sdf has type mesh in the source, and a mesh with ``convex="exact"``.
+
+    ``origin`` is the geom's element in the source; None counts as type mesh.
+    """
     element = scribe.source.find("mesh", scribe.name("mesh", mesh) or "")
     written = origin["type"] if origin is not None else "mesh"
     return element is not None and element["convex"] == "exact" and written == "mesh"

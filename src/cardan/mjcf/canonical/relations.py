@@ -19,7 +19,10 @@ _PAIR = fields("pair_", "geom1 geom2 friction solref solimp solreffriction margi
 
 
 def _put_contacts(scribe: Scribe) -> None:
-    """Add contact pairs and exclusions."""
+    """Add contact pairs and exclusions.
+
+    If a geom has convex pieces, the pairs of its pieces are written as one pair.
+    """
     m, section = scribe.m, scribe.tree.section("contact")
     for pair in range(m.npair):
         if not all(scribe.is_first(geom) for geom in (int(m.pair_geom1[pair]), int(m.pair_geom2[pair]))):
@@ -157,7 +160,7 @@ def _put_sensors(scribe: Scribe) -> None:
 def _named(
     scribe: Scribe, row: ElementRow, obj: tuple[int, int], attributes: tuple[str, str], suffix: str
 ) -> dict[str, Any]:
-    """Return the attributes that name one object of a sensor, with their values.
+    """Return the attributes that name one object of a sensor, with their values. If there is no object, return {}.
 
     The object ``obj`` is given by its type (`mjtObj`) and id. If the sensor's ``row`` has the two ``attributes`` (for
     kind and name), these are used. If not, one attribute is named after the kind, possibly with ``suffix``: ``geom1``.

@@ -28,10 +28,10 @@ _LONG_KINDS = {short: kind for kind, short in SHORT_KINDS.items()}
 
 
 def fields(prefix: str, names: str, **other: str) -> dict[str, str]:
-    """Return a table of attribute → name of the model's field. All names of fields begin with ``prefix``.
+    """Return a table that maps attributes to fields of the model, whose names begin with ``prefix``.
 
-    For attributes in ``names``, the prefix is followed by the attribute's own name. For the keys of ``other``, it is
-    followed by the given value.
+    For attributes in ``names``, the prefix is followed by the attribute's own name. For the keys of ``other``, the
+    prefix is followed by the given value.
     """
     return {name: prefix + other.get(name, name) for name in (*names.split(), *other)}
 
@@ -98,8 +98,8 @@ class Scribe:
     ) -> Element:
         """Add an element of the same default class as ``origin``, with the values that differ from this class.
 
-        The value None means the default. Tri-state attributes (``auto``, ``true``, ``false``) are given as bool.
-        Attributes in ``keep`` are always written.
+        Return the element. The value None means the default. Tri-state attributes (``auto``, ``true``, ``false``) are
+        given as bool. Attributes in ``keep`` are always written.
         """
         element = Element(parent.row.children[tag], self.tree, parent)
         parent.children.append(element)
@@ -135,7 +135,10 @@ class Scribe:
             self.copy_children(child, copy)
 
     def put_choice(self, section: Element, values: Values, origin: Element | None, instance: int) -> Element:
-        """Add an actuator or a sensor of a plugin. The settings of an unnamed instance are copied from ``origin``."""
+        """Add an actuator or a sensor of a plugin; return the new element.
+
+        The settings of an unnamed instance are copied from ``origin``. Raises MjcfError if ``origin`` is then None.
+        """
         name = self.name("plugin", instance)
         plugin = internals.plugins(self.m)[instance]
         element = self.put(section, "plugin", {**values, "plugin": plugin, "instance": name}, origin)
@@ -163,7 +166,7 @@ class Scribe:
             self.copy_children(source, into.append("plugin", dict(source.attributes), source))
 
     def put_user(self, values: Values, field: str, number: int) -> None:
-        """Add the user values of an object to ``values``, if any of them is not zero."""
+        """Set ``user`` in ``values`` to the user values of an object, or to None if all of them are 0."""
         user = plain(getattr(self.m, field)[number])
         values["user"] = user if any(user) else None
 

@@ -110,7 +110,10 @@ def put_defaults(scribe: Scribe) -> None:
 
 
 def _put_class(scribe: Scribe, cls: DefaultClass, section: Element) -> None:
-    """Add the values of one class that differ from those of its parent class."""
+    """Add the values of one class that differ from those of its parent class.
+
+    References to objects that do not exist are left out.
+    """
     below = cls.parent.entries if cls.parent else {}
     for entry in DEFAULT.children:
         own, inherited = cls.entries.get(entry, {}), below.get(entry, {})
