@@ -219,7 +219,7 @@ class _Document:
     # --- events ------------------------------------------------------------------------------------------------------
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
-        """Handle a start tag: find the row, read and check the attributes, add the element."""
+        """Handle a start tag: find the row, read and check the attributes, add the element or the included file."""
         opened = self.open
         if not opened:
             opened.append(self.around or self._root(tag, attributes))

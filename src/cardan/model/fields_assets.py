@@ -4,7 +4,7 @@ from cardan.jit.memory.fields import Field
 
 FLEX: tuple[Field, ...] = (
     Field("flex_contype", "i4", ("nflex",), "bits of the flex's contact type"),
-    Field("flex_conaffinity", "i4", ("nflex",), "bits of the contact types that it collides with"),
+    Field("flex_conaffinity", "i4", ("nflex",), "bits of the contact types with which the flex collides"),
     Field("flex_condim", "i4", ("nflex",), "dimension of the flex's contacts"),
     Field("flex_priority", "i4", ("nflex",), "priority of the flex's contact parameters"),
     Field("flex_solmix", "f8", ("nflex",), "weight of the flex's solver parameters in contacts"),

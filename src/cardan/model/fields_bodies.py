@@ -137,7 +137,7 @@ CAMERA: tuple[Field, ...] = (
     Field("cam_pos0", "f8", ("ncam", 3), "position relative to the body at qpos0, world frame, m"),
     Field("cam_mat0", "f8", ("ncam", 9), "orientation at qpos0"),
     Field("cam_fovy", "f8", ("ncam",), "vertical field of view, degrees"),
-    Field("cam_ipd", "f8", ("ncam",), "distance between the eyes, m"),
+    Field("cam_ipd", "f8", ("ncam",), "distance between the eyes of a stereo view, m"),
     Field("cam_user", "f8", ("ncam", "nuser_cam"), "user values"),
 )
 

@@ -91,7 +91,10 @@ def ready_glue(place: int) -> tuple[str, str]:
 
 
 def _kernel(place: int) -> str:
-    """Write the function (words of the model, data, frame) -> status. Status 1 means: take the slow path."""
+    """Write the function (words of the model, data, frame) -> status. Status 1 means that the slow path must be taken.
+
+    If the script stops, the function clears the script's address in the words of the model, and returns 1.
+    """
     from cardan.jit.driver.scripts import script_module
     from cardan.jit.target.writer import Writer
 

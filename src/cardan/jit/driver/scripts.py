@@ -19,7 +19,7 @@ from cardan.jit.driver.program import PAUSED, driver_module
 
 SCRIPT_CLEARS, SCRIPT_BEGINS_AGAIN = -21, -22
 """Statuses of a stage that control a script. `SCRIPT_CLEARS` clears the arrays of the script's first list and continues
-with the next segment. `SCRIPT_BEGINS_AGAIN` clears the arrays of its second list and continues with the second
+with the next segment. `SCRIPT_BEGINS_AGAIN` clears the arrays of the second list and continues with the second
 segment."""
 SCRIPT_SECOND = 1
 
@@ -91,8 +91,8 @@ def block_runner() -> Any:
     """Return a native function that runs a table of stages and tangents of stages, once for each block of directions.
 
     The arguments of this function are: address and length of the table; addresses of the slot tables of model and data;
-    addresses of the slot tables of their shadows for the first block; for both shadows, the distance from one block to
-    the next; number of blocks. It returns 0, or the status of the stage that stopped.
+    addresses of the slot tables of their shadows (which hold tangents) for the first block; for both shadows, the
+    distance from one block to the next; number of blocks. It returns 0, or the status of the stage that stopped.
     """
     word = ctypes.c_int64
     return ctypes_function(load_assembly("run_blocks", _code()), word, *([word] * 9))

@@ -35,7 +35,10 @@ _GROUPS = 31
 
 
 def put_settings(scribe: Scribe, statistic: dict[str, Any]) -> None:
-    """Add all settings. Values of ``m.stat`` equal to those in ``statistic`` are added only if the source has them."""
+    """Add all settings that differ from their defaults.
+
+    Values of ``m.stat`` equal to those in ``statistic`` are added only if the source has them.
+    """
     tree, m, source = scribe.tree, scribe.m, scribe.source
     # compiler: the settings that matter when the canonical text is read
     given, section = source.section("compiler"), tree.section("compiler")
