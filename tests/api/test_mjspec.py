@@ -199,6 +199,31 @@ def test_attach_brings_everything(spec: mujoco.MjSpec) -> None:
     np.testing.assert_allclose(again.body_inertia, m.body_inertia, rtol=1e-9)
 
 
+def test_a_failed_attachment_changes_nothing(spec: mujoco.MjSpec) -> None:
+    child = mujoco.MjSpec.from_string(
+        """<mujoco><default class="top"><geom size=".3"/><default class="b"/></default><size nkey="1"/>
+        <worldbody><body name="new"><joint name="j"/><geom/></body></worldbody></mujoco>"""
+    )
+    xml = """<mujoco><default><default class="x-b"/></default><worldbody><site name="at"/><body name="own">
+        <joint/><geom size=".1"/></body></worldbody><keyframe><key qpos="1"/></keyframe></mujoco>"""
+    parent = mujoco.MjSpec.from_string(xml)
+    before = parent.to_xml()
+    frame = parent.worldbody.add_frame()
+    for attach in (
+        lambda: parent.attach(child, prefix="x-", frame=frame),
+        lambda: parent.attach(child, prefix="x-", site="at"),
+        lambda: parent.site("at").attach_body(child.body("new"), "x-", ""),
+        lambda: frame.attach_body(child.body("new"), "x-", ""),
+    ):
+        with pytest.raises(MjcfError, match="has a default class 'x-b' already"):
+            attach()
+        assert [cls.name for cls in parent.tree.defaults] == ["main", "x-b"]
+        assert [part.tag for part in parent.worldbody.element.children] == ["site", "body", "frame"]
+        assert not frame.element.children
+    assert parent.to_xml() == before
+    assert parent.compile().key_qpos.tolist() == [[1.0]]
+
+
 def test_attach_parts(spec: mujoco.MjSpec) -> None:
     parent = pendulum()
     site = parent.body("pole").add_site(name="hand", pos=[0, 0, -0.5], axisangle=[0, 0, 1, 90])

@@ -39,6 +39,8 @@ TEXTS = {
     "blank before declaration": f'\n <?xml version="1.0"?>{model()}',
     "text before": f"junk{model()}",
     "second root": model() + model("<body/>"),
+    "text before a second root": model() + "junk" + model("<body/>"),
+    "text before an end tag": model() + "junk</mujoco>",
     "null": f"{model()}\0junk",
     "space before a tag": model('< body name="x"><geom size=".1"/></body>'),
 }

@@ -55,10 +55,19 @@ class _Reader:
         return found.astype(np.float64) if kind == "f8" else self.whole(found)
 
     def whole(self, found: np.ndarray) -> np.ndarray:
-        """Convert numbers (real if read from text) to integers; raise MeshDataError if they are NaN or too large."""
-        if found.dtype.kind == "f" and not (np.abs(found) < _LARGEST_INTEGER).all():
-            raise MeshDataError(f"${self.section} of the GMSH file has a number that is not an integer")
-        return found.astype(np.int64)
+        """Convert numbers (real if read from text) to integers.
+
+        Raises:
+            MeshDataError: a number is not an integer, or too large.
+        """
+        if found.dtype.kind != "f":
+            return found.astype(np.int64)
+        right = np.abs(found) < _LARGEST_INTEGER  # false for NaN
+        whole = np.where(right, found, 0.0).astype(np.int64)
+        if not (right & (whole == found)).all():
+            wrong = found[~(right & (whole == found))][0]
+            raise MeshDataError(f"${self.section} of the GMSH file: expected an integer, found {wrong:g}")
+        return whole
 
     def integers(self, count: int, kind: str = "u8") -> list[int]:
         """Read the next ``count`` integers and return them as a list."""

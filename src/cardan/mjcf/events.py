@@ -147,8 +147,8 @@ def _pieces(text: str) -> Iterator[str]:
         depth += -1 if token["end"] else not token["empty"]
         if depth <= 0:
             rest = text[at:].strip()
-            # a second root element is dropped; other text is left to the parser
-            yield "" if _TOKEN.match(rest) else rest
+            # a second root element is dropped, with text before it; other text is left to the parser
+            yield "" if _TOKEN.match(rest, max(rest.find("<"), 0)) else rest
             return
 
 

@@ -8,7 +8,8 @@ target's unit. Keyframes of the child become keyframes of the target, with all o
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from math import degrees, radians
 from os.path import basename
 from pathlib import Path
@@ -25,8 +26,6 @@ from cardan.spec.schema.rows import Type
 from cardan.spec.tree import WORLD, asset_folder, listed, names_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from cardan.spec.defaults import DefaultClass
     from cardan.spec.tree import ModelTree
 
@@ -58,9 +57,14 @@ class Attachment:
         in the child's ``assets`` are copied, too.
 
         Raises:
-            MjcfError: a name is already used in the target, or the name of a file with another content. No element
-                of the target is changed.
+            MjcfError: a name is already used in the target, or the name of a file with another content. The target
+                is then as it was before.
         """
+        with restored_on_error(self.parent, target):
+            return self._run(roots, target, whole)
+
+    def _run(self, roots: list[Element], target: Element, whole: bool) -> list[Element]:
+        """Do the work of `run`. An error leaves the target half changed."""
         self.parent.uses_later |= self.child.uses_later
         relations = list(self._relations(roots, whole))
         others = [*self.child.section("extension").children, *self.child.section("asset").children]
@@ -262,6 +266,35 @@ class Attachment:
             given["euler"] = self._angle(given["euler"])
         if "axisangle" in given:
             given["axisangle"] = (*given["axisangle"][:3], self._angle(given["axisangle"][3]))
+
+
+@contextmanager
+def restored_on_error(tree: ModelTree, *targets: Element) -> Iterator[None]:
+    """Return a context manager for an attachment to a tree: after an error, the tree is as it was before.
+
+    Copies are appended to sections of the tree and to the elements ``targets``. Default classes, keyframes and files
+    are restored, too.
+    """
+    sizes = [(element, len(element.children)) for element in (*tree.root.children, *targets)]
+    keys = [(key, dict(key.attributes)) for key in tree.section("keyframe").children]
+    classes, files = {cls.name for cls in tree.defaults}, set(tree.assets)
+    late, uses_later = len(tree.late_keys), tree.uses_later
+    try:
+        yield
+    except Exception:
+        for element, size in sizes:
+            del element.children[size:]
+        for key, attributes in keys:
+            key.attributes = attributes
+        for cls in list(tree.defaults):
+            if cls.name not in classes and cls.name in tree.defaults:
+                tree.defaults.remove(cls)
+        for name in set(tree.assets) - files:
+            del tree.assets[name]
+        del tree.late_keys[late:]
+        tree.uses_later = uses_later
+        tree.changed()
+        raise
 
 
 def _state_limits(element: Element, copy: Element) -> None:

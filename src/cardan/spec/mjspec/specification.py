@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cardan.compat import resolved
 from cardan.errors import MjcfError, suggestion, with_article
-from cardan.spec.attach import Attachment
+from cardan.spec.attach import Attachment, restored_on_error
 from cardan.spec.layout import bodies_of, keys_kept
 from cardan.spec.mjspec import actuators, assets, bodies, relations, settings
 from cardan.spec.mjspec.bodies import MjsBody, MjsFrame, MjsSite
@@ -259,15 +259,12 @@ class Specification:
         if (site is None) == (frame is None):
             raise ValueError("attach needs either a site or a frame")
         into, pose = self._place(site) if frame is None else (self._own("frame", frame), {})
-        target = into.add("frame", **pose)
         source = child.tree
-        try:
-            attachment = Attachment(self.tree, source, prefix, suffix)
-            child.check_pending()
+        child.check_pending()
+        attachment = Attachment(self.tree, source, prefix, suffix)
+        with restored_on_error(self.tree, into):
+            target = into.add("frame", **pose)
             attachment.run(list(source.worldbody.children), target, whole=True)
-        except MjcfError:
-            into.children.remove(target)
-            raise
         name = attachment.classes[source.defaults.main.name]
         if target.default_class.name != name:
             target.attributes["childclass"] = name
@@ -282,8 +279,9 @@ class Specification:
     def attach_at_site(self, site: MjsSite, body: MjsBody, prefix: str, suffix: str) -> Any:
         """Attach a copy of a body at a site (see ``attach``). Return the copy."""
         into, pose = self._place(site)
-        frame = self.struct(into.add("frame", **pose))
-        return self.attach_part(frame, body, prefix, suffix)
+        with restored_on_error(self.tree, into):
+            frame = self.struct(into.add("frame", **pose))
+            return self.attach_part(frame, body, prefix, suffix)
 
     def _own(self, kind: str, given: Any) -> Any:
         """Return the element of an object, given as struct or name. Raises ValueError if it is not in this tree."""
