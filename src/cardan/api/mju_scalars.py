@@ -104,7 +104,7 @@ def mju_type2Str(type: int) -> str | None:
 
 
 def mju_str2Type(str: str | bytes) -> int:
-    """Return the object type (`mjtObj`) with a name of the modelling language; 0 (unknown) if the name is unknown."""
+    """Return the object type (`mjtObj`) whose MJCF name is `str`, such as "body"; 0 (unknown) if there is none."""
     word = text("mju_str2Type", "str", str)
     return next((number for number, name in _TYPE_NAMES.items() if name == word), 0)
 

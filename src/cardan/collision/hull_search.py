@@ -67,7 +67,7 @@ def vertex_row(m: Model, d: Data, shape: int, k: int) -> int:
 
 @kernel
 def row_extent(m: Model, row: int, direction: Vec3) -> float:
-    """Extent of the vertex in a row of ``mesh_vert`` along a direction: their scalar product."""
+    """Scalar product of the vertex in a row of ``mesh_vert`` and a direction, both in the mesh's frame."""
     return m.mesh_vert[row, 0] * direction[0] + m.mesh_vert[row, 1] * direction[1] + m.mesh_vert[row, 2] * direction[2]
 
 
@@ -85,7 +85,7 @@ def mesh_point(m: Model, row: int) -> Vec3:
 
 @kernel
 def extent(m: Model, d: Data, shape: int, k: int, direction: Vec3) -> float:
-    """Extent of vertex `k` of a mesh along a direction in the mesh's frame: their scalar product."""
+    """Scalar product of vertex `k` of a mesh and a direction, both in the mesh's frame."""
     return row_extent(m, vertex_row(m, d, shape, k), direction)
 
 

@@ -24,7 +24,10 @@ MOST = 4
 
 @kernel
 def facing_polygon(m: Model, row: int, down: Vec3) -> int:
-    """Polygon around a row of ``mesh_vert`` whose outward normal is closest to `down`; -1 if there is none."""
+    """Return the index of the polygon around a vertex that faces `down` most directly; -1 if there is none.
+
+    The vertex is the one in row `row` of ``mesh_vert``; only polygons that contain it are compared.
+    """
     best, polygon = -2.0, -1
     for k in range(m.aux.around_adr[row], m.aux.around_adr[row + 1]):
         cosine = dot3(get3(m.aux.polygon_normal, m.aux.around[k]), down)

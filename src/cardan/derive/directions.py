@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
 RESTRUCTURED = -20
-"""Status of a comparison: contacts or rows have changed so that other programs of tangents are needed."""
+"""Status of a comparison: contacts or rows have changed so that other tangent programs are needed."""
 CHANGED = 2
 """Index in ``work.kept_count`` of the flag that contacts have changed in this pass."""
 

@@ -120,7 +120,7 @@ class StepJacobian:
         }
         self.inputs = tuple(f"d.{name}" for name in self._common if name.startswith("work.seed_"))
         # fields to copy: offset of the slot, bytes per number (0: a scalar). The memory of plugins is copied with the
-        # mark that it is new, which only programs of tangents set
+        # mark that it is new, which only tangent programs set
         fields = ["time", *COPIED]
         fields += ["work.plugin_is_kept"] if course.schedule.remembers else []
         fields += ["work.plugin_number"] if course.remembered else []

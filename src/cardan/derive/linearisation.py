@@ -1,7 +1,7 @@
 """Derivatives at one state, of any field with respect to any real field, and of the inverse dynamics.
 
 A `Linearisation` holds a schedule (`derive.schedule`) in memory: data to work on, the program of the values, and
-programs of tangents (`derive.program`). Values are computed and the solver's Hessian is factorised once. Then, for each
+tangent programs (`derive.program`). Values are computed and the solver's Hessian is factorised once. Then, for each
 kind of input, the tangents of all stages that depend on it run along its directions, in blocks of lanes.
 """
 
@@ -104,7 +104,7 @@ class Linearisation:
         self._programs: dict[Any, TangentProgram] = {}
 
     def tangent_stages(self, values: bool = False) -> list[Stage | Plain]:
-        """Return the stages that programs of tangents run (`derive.schedule.tangent_stages`)."""
+        """Return the stages that tangent programs run (`derive.schedule.tangent_stages`)."""
         return tangent_stages(self.m, self.schedule, self.codes, values)
 
     def start(self, d: MjData) -> None:
@@ -152,7 +152,7 @@ class Linearisation:
         differently, which can decide whether a row at the edge of its range is active.
         """
         if not 0 < status <= len(CAPACITIES):
-            raise RuntimeError(f"a stage of a program of tangents returned the unknown status {status}")
+            raise RuntimeError(f"a stage of a tangent program returned the unknown status {status}")
         self.d.grow(list(CAPACITIES)[status - 1], int(internals.memory(self.d).scalars["work.need"][0]))
         if self.schedule.after:
             run(program_of(restore_start), self.m, self.d)

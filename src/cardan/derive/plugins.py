@@ -1,4 +1,4 @@
-"""Engine plugins in programs of tangents, and the memory of plugins (spec: programming, engine plugins).
+"""Engine plugins in tangent programs, and the memory of plugins (spec: programming, engine plugins).
 
 The pipeline calls functions of plugins by address, and tangents cannot be derived through addresses. In this module,
 each function is called by name in a separate stage, for the instances that have it. Its tangents are those of its code.

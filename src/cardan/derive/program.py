@@ -1,4 +1,4 @@
-"""Programs of tangents: choice of the stages of a schedule and their variants, memory, and running.
+"""Tangent programs: selection of the stages of a schedule and their variants, allocation of memory, and running.
 
 If no tangents of a stage are needed, it is left out, because its results are in the data already. For example,
 directions of velocity skip all stages of position (docs/how-derivatives-work.md). The tangents of a field are stored in
@@ -55,7 +55,7 @@ class Plain:
 
 
 class Step(NamedTuple):
-    """Stage in a program of tangents, with the fields whose tangents it reads and writes."""
+    """Stage in a tangent program, with the fields whose tangents it reads and writes."""
 
     stage: Stage | Plain
     active: frozenset[str]  # fields that vary before the stage

@@ -132,7 +132,7 @@ def schedule_of(m: MjModel, kind: str, distant: bool, extended: bool) -> Schedul
 
 
 def tangent_stages(m: MjModel, schedule: Schedule, codes: tuple[int, ...], values: bool = False) -> list[Stage | Plain]:
-    """Return the stages that programs of tangents run.
+    """Return the stages that tangent programs run.
 
     If `values` is set, the values are computed in the same pass, and contacts and constraint rows are compared with
     those of the previous pass (`derive.directions.compare_contacts`, `compare_rows`).
@@ -163,7 +163,7 @@ def tangent_stages(m: MjModel, schedule: Schedule, codes: tuple[int, ...], value
 def tangents_of(
     m: MjModel, schedule: Schedule, stage: Stage | int, codes: tuple[int, ...], values: bool
 ) -> Sequence[Stage | Plain]:
-    """Return the stages that replace `stage` in programs of tangents (other arguments as in `tangent_stages`)."""
+    """Return the stages that replace `stage` in tangent programs (other arguments as in `tangent_stages`)."""
     if isinstance(stage, int):
         raise NotImplementedError(
             "derivatives through callbacks in Python are not supported: only compiled ones have derivatives "

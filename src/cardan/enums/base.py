@@ -48,7 +48,8 @@ class MjEnum(metaclass=MjEnumType):
 
     Members equal and hash like their values, can index sequences, and give plain numbers in arithmetic and bit
     operations. As in MuJoCo's package, they are not instances of `int`, have no order, and are always true (also the
-    member of value 0). Their `repr` is ``mjtGeom.mjGEOM_BOX``. ``mjtGeom(6)`` returns a member by its number, and
+    member of value 0). Their `str` is ``mjtGeom.mjGEOM_BOX``, and their `repr` is ``<mjtGeom.mjGEOM_BOX: 6>``.
+    ``mjtGeom(6)`` returns a member by its number, and
     ``mjtGeom.__members__`` is the dictionary of all members by name. The class itself cannot be iterated.
 
     Args:

@@ -356,7 +356,7 @@ def update_edges(d: Data, i: int, sparse: bool) -> float:
 
 @kernel
 def update_slice(d: Data, start: int, sparse: bool) -> float:
-    """Update the friction of the elliptic contact whose first row is `start`; return the decrease of the cost."""
+    """Update the friction forces of the elliptic contact whose first row is `start`; return the decrease in cost."""
     block = stack_array(MATRIX)
     residual = stack_array(MAX_FRICTION)
     b = stack_array(MAX_FRICTION)

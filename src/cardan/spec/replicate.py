@@ -56,13 +56,15 @@ def _appending(suffix: str) -> Rename:
 
 
 def copy_relations(tree: ModelTree, names: Named, renames: list[Rename], keep: bool) -> None:
-    """Copy elements that refer to copied elements to the end of their section, once for each function in ``renames``.
+    """Copy the elements that refer to an element in ``names``: one copy for each function in ``renames``.
+
+    The copies follow at the end of the section of the original.
 
     Args:
         tree: the tree.
-        names: kinds and names of the copied elements. The function adds the relations that it copies.
+        names: kinds and names of the elements that have been copied. The named referring elements are added.
         renames: functions from the name of an element to the name of its copy.
-        keep: whether the originals remain in the tree.
+        keep: whether the original referring elements remain in the tree.
     """
     for tag in _SECTIONS:
         section = tree.section(tag)

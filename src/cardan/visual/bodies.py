@@ -1,4 +1,4 @@
-"""Decorations of bodies: inertias, frames, labels, forces, and the perturbation of the selected body (stages)."""
+"""Stages that add decorations of bodies to the scene: inertias, frames, labels, forces, the perturbation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cameras and lights of the scene, and symbols of the model's cameras and lights (stages)."""
+"""Stages that set the cameras and lights of the scene, and add symbols of the model's cameras and lights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Flexes and skins in the scene (stages): vertices, faces with normals, and their geoms.
+"""Stages that add flexes and skins to the scene: vertices, faces with normals, and their geoms.
 
 The smooth skin of a surface has two sides, one radius above and below the middle surface, and strips along its border.
 The smooth skin of a solid is its shell, moved outwards by the radius. Without the skin, faces of elements are flat and

@@ -1,4 +1,4 @@
-"""Geoms and sites of the model, and bounding volumes, in the scene (stages)."""
+"""Stages that add the model's geoms and sites, and bounding volumes, to the scene."""
 
 from __future__ import annotations
 

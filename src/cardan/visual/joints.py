@@ -1,4 +1,4 @@
-"""Joints and actuators in the scene (stages)."""
+"""Stages that add joints and actuators to the scene."""
 
 from __future__ import annotations
 

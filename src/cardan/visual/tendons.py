@@ -1,4 +1,4 @@
-"""Tendons, slider-cranks and range finders in the scene (stages).
+"""Stages that add tendons, slider-cranks and range finders to the scene.
 
 A slack tendon is drawn as a cord of length L that hangs between ends that are h apart horizontally and v vertically.
 In the vertical plane of its ends its curve is y = a cosh((x - x0) / a) + y0. With b = h / (2 a),

@@ -195,7 +195,10 @@ def interpolated(m: Model, start: int, p: Vec3) -> tuple[float, Vec3]:
 
 @kernel
 def grid_distance(m: Model, start: int, p: Vec3) -> tuple[float, Vec3]:
-    """Signed distance of a point in the mesh's own frame, and its gradient, from the grid."""
+    """Signed distance of a point from the mesh, and its gradient, interpolated in the grid.
+
+    Point and gradient are in the mesh's own frame. `start` is the index of the grid's header in ``aux.sdf_grid``.
+    """
     spacing = m.aux.sdf_grid[start + 6]
     cells = scale3(sub3(p, vector_at(m.aux.sdf_grid, start + 3)), 1.0 / spacing)
     inside = (

@@ -55,7 +55,7 @@ Around = tuple[np.ndarray, np.ndarray]
 
 
 class Facets(NamedTuple):
-    """A hull of triangles, in Qhull's order."""
+    """Triangular facets and vertices of a convex hull, both in Qhull's order."""
 
     facet: np.ndarray  # vertices, in Qhull's order, which is independent of orientation (m, 3), int32
     inward: np.ndarray  # whether a triangle's corners are clockwise from outside (m,)

@@ -189,7 +189,8 @@ def _ends(at: np.ndarray, count: int) -> np.ndarray:
 def _fine_vertices(rows: int, columns: int, parts: int) -> tuple[np.ndarray, ...]:
     """Return four indices of each vertex of a side: row and column of its cell, row and column within the cell.
 
-    A cell does not contain its far edges, unless it is the last one.
+    Each vertex belongs to one cell. The far edges of a cell belong to the next cells, except in the last row and in the
+    last column.
     """
     if parts == 1:
         row, column = (at.ravel() for at in np.indices((rows, columns)))

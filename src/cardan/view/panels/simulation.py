@@ -42,11 +42,11 @@ def store_keyframe(m: MjModel, d: MjData, number: int) -> None:
 
 
 SPEEDS = (1000, 500, 200, 100, 80, 66, 50, 40, 33, 25, 20, 16, 13, 10, 8, 6.6, 5, 4, 3.3, 2.5, 2, 1.6, 1.3, 1, 0.5, 0.1)
-"""Speeds, percent of real time."""
+"""Speeds, as percentages of real time."""
 
 
 def percent(speed: float) -> str:
-    """Format a speed as percent of real time."""
+    """Format a speed as a percentage of real time."""
     return f"{100 * speed:g} %"
 
 
@@ -127,7 +127,7 @@ class SimulationPanel(Panel):
         self.ask(command)
 
     def set_speed(self, text: str) -> None:
-        """Set the speed, given as percent of real time."""
+        """Set the speed, given as a percentage of real time."""
         with self.session.lock:
             self.session.speed = float(text.removesuffix(" %")) / 100.0
 
