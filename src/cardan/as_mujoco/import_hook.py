@@ -14,8 +14,15 @@ from typing import Any
 
 from cardan.as_mujoco.modules import NAME, SUBMODULES, VERSION, fill
 
-BESIDE = ("mjx",)
-"""Subpackages of ``mujoco`` that are part of other distributions, and are imported from there."""
+BESIDE = {
+    "mjx": "pip install mujoco-mjx",
+    "sysid": "pip install 'mujoco[sysid]>=4.0'",
+    "usd": "pip install 'mujoco[usd]>=4.0'",
+}
+"""Subpackages of ``mujoco`` in pure Python that are imported from where a distribution has installed them.
+
+The values are commands that install the subpackages. They use Cardan by their ``import mujoco``.
+"""
 
 
 class _Loader(importlib.abc.Loader):
@@ -61,7 +68,11 @@ class _Finder(importlib.abc.MetaPathFinder):
             return importlib.machinery.ModuleSpec(fullname, _Loader(), is_package=SUBMODULES[name].is_package)
         if name in BESIDE:
             folders = [str(Path(entry) / NAME) for entry in sys.path]
-            return importlib.machinery.PathFinder.find_spec(fullname, folders)
+            found = importlib.machinery.PathFinder.find_spec(fullname, folders)
+            if found is None:
+                text = f"No module named '{fullname}': Cardan takes it from MuJoCo's package ({BESIDE[name]})"
+                raise ModuleNotFoundError(text, name=fullname)
+            return found
         return None
 
     def find_distributions(self, context: Any = None) -> Iterable[importlib.metadata.Distribution]:

@@ -110,7 +110,7 @@ def _infer(axis: int, value: int | None, arrays: Mapping[str, np.ndarray | None]
     Raises:
         ValueError: an array has neither this size nor the size 1.
     """
-    size = value or 1
+    size = 1 if value is None else value
     for name, array in arrays.items():
         if array is None or array.shape[axis] in (1, size):
             continue
