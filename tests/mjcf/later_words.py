@@ -58,7 +58,6 @@ NEEDED = {
     "flexcomps made of mesh assets": [MESH + FLEX.format('mesh="m"/>')],
     "tactile sensors": [MESH + SENSOR.format('<tactile geom="g" mesh="m"/>')],
     "interpolated flexes": [FLEX.format('dof="trilinear" cellcount="2 2 2"/>')],
-    "scaled frames": ['<worldbody><frame scale="2"><geom size="1"/></frame></worldbody>'],
 }
 """Models that need a missing feature."""
 

@@ -40,6 +40,7 @@ from cardan.model.reset import start_data
 from cardan.model.tables import CAPACITIES, DATA, MODEL, SIZE_NAMES
 from cardan.model.topology import find_topology
 from cardan.spec.repeated import runs
+from cardan.spec.scaling import scaled_tree
 from cardan.spec.schema.asset import LAYERS
 from cardan.spec.schema.keywords import TEXTURE_ROLE
 
@@ -80,6 +81,7 @@ def compile_tree(tree: ModelTree) -> MjModel:
     """
     if tree.uses_later:
         check_supported(tree)
+        tree = scaled_tree(tree)
     tree.inherited = {}
     try:
         with expecting(lambda: _NATIVE):

@@ -384,7 +384,7 @@ class _Document:
                 ignored.add(_OPTIONAL[name])
             if attribute.type is Type.REAL and "nan" in text.lower():
                 self._warn("'nan' is not a usable number", row.tag, name)
-            if attribute.missing_feature(values.get(name)):
+            if attribute.is_noted(values.get(name)):
                 self.tree.uses_later = True
             if attribute.alias is not None:
                 if attribute.alias in attributes:

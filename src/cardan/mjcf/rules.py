@@ -322,6 +322,7 @@ _BY_TAG: dict[str, tuple[Rule, ...]] = {
         refuse("coordinate", lambda word: word == "global", "global coordinates are no longer in MJCF; use 'local'"),
     ),
     "size": (bounded_sizes,),
+    "frame": (refuse("scale", lambda values: len(values) == 2, "expected 1 or 3 numbers, found 2"),),
     "replicate": (bounded_count,),
     "option": (actuator_groups,),
     "numeric": (numeric_size,),

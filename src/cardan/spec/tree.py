@@ -39,7 +39,8 @@ class ModelTree:
         first_copies: the first copy of each element that ``replicate`` replaced by copies.
         inside_files: file of this model and, if the model is read to be attached, files of the models that attach it.
         attached_files: files of all models read so far to be attached, also by attached models (one list for all).
-        uses_later: whether an element or attribute may need a feature that this version does not have yet.
+        uses_later: whether an element or attribute may need a feature that this version does not have yet, or scales
+            the content of a frame.
         inherited: cache used during compilation: for each element, the default class of those children that do not
             specify one. None while the tree may be changed.
     """

@@ -13,6 +13,7 @@ from cardan.model import internals
 from cardan.model.tables import MODEL, SIZE_NAMES
 from cardan.spec.defaults import DefaultClass
 from cardan.spec.element import Element
+from cardan.spec.scaling import scaled_tree
 from cardan.spec.schema.keywords import DISABLE_FLAGS, ENABLE_FLAGS, disabled_in
 from cardan.spec.schema.language import DEFAULT
 from cardan.spec.schema.rows import ElementRow, Type
@@ -155,6 +156,8 @@ def canonical_tree(m: MjModel, source: ModelTree, statistic: Mapping[str, Any] |
     compiler = source.section("compiler")
     if not compiler["savecompiled"]:
         raise compiler.unsupported("saving models as they are written", "savecompiled")
+    if source.uses_later:
+        source = scaled_tree(source)
     scribe = Scribe(m, source)
     scribe.tree.root.attributes["model"] = source.model_name
     put_settings(scribe, dict(statistic or {}))

@@ -149,7 +149,7 @@ class Struct:
             converted = to_tree(row, value)
         except (TypeError, ValueError) as error:
             raise element.error(str(error), name) from None
-        if row.missing_feature(converted):
+        if row.is_noted(converted):
             self.spec.tree.uses_later = True
         holder = element if part is None else self.part(part, make=True)
         holder[row.name] = converted

@@ -50,7 +50,8 @@ class Attribute:
     (for BOOL: to a bool). ``kind`` is the kind of object that a REFERENCE names; ``@x`` means that the sibling
     attribute ``x`` holds the kind. ``later`` is the name of a missing feature. If the function ``needs`` is given,
     values for which it returns True need this feature. Otherwise, all values except the default need it.
-    ``later_keywords`` has the missing features of single words. ``repeat``: a single value means ``high`` equal values.
+    ``later_keywords`` has the missing features of single words. ``scales``: values other than the default scale the
+    content of the element. ``repeat``: a single value means ``high`` equal values.
     ``polynomial``: the values are coefficients; zeros at the end are dropped, and a single one is a bare value.
     ``since`` is the version of MuJoCo that introduced the attribute, ``until`` the last version that had it (None: both
     3.1 and 4.0 have it). ``default_4_0`` is the default in 4.0, if different. ``alias`` is another name of the
@@ -77,6 +78,7 @@ class Attribute:
     needs: Callable[[Any], bool] | None = None
     polynomial: bool = False
     means: Mapping[Any, Any] | None = None
+    scales: bool = False
 
     def from_alias(self, value: Any) -> Any:
         """Return this attribute's value for a value of the attribute ``alias``, or False if there is none."""
@@ -89,6 +91,10 @@ class Attribute:
         if self.later and value is not None and self._is_needed(value):
             return self.later
         return self.later_keywords.get(value) if isinstance(value, str) else None
+
+    def is_noted(self, value: Any) -> bool:
+        """Return whether a value must be noted in the tree: it needs a missing feature, or scales content."""
+        return self.missing_feature(value) is not None or (self.scales and value is not None and value != self.default)
 
     def _is_needed(self, value: Any) -> bool:
         """Return whether a value needs the missing feature ``later``."""
