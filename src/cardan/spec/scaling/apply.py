@@ -274,8 +274,12 @@ class _Scaling:
 
     def _tendon(self, element: Element) -> None:
         """Scale a tendon if all its objects have the same scale. Coefficients of joints are always scaled."""
-        parts = [(part, self.tree.find(row.kind or "", part.attributes[row.name]))
-                 for part in element.children for row in part.row.references if row.name in part.attributes]  # fmt: skip
+        parts = [
+            (part, self.tree.find(row.kind or "", part.attributes[row.name]))
+            for part in element.children
+            for row in part.row.references
+            if row.name in part.attributes
+        ]
         found = {self.scales.get(target, NONE) if target else NONE for _, target in parts}
         scale = found.pop() if len(found) == 1 else NONE
         joints = [(part, joint) for part, joint in parts if part.tag == "joint" and joint is not None]
