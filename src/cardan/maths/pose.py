@@ -6,6 +6,7 @@ quaternions rotate from the inner to the outer frame.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from math import atan2, sqrt
 
@@ -83,7 +84,6 @@ def compose(outer: Pose, inner: Pose) -> Pose:
 
 
 _EPS = 1e-12
-_UNIT_4_0 = 1e-14
 _LARGEST_COUNT = 500
 _HALF = 0.707106781186548  # sqrt(1/2), rounded as in MuJoCo
 # for each axis: the plane (i, j) in which its rotation turns, and the sign of the rotation
@@ -109,10 +109,15 @@ def rotate_symmetric(full: tuple[float, ...], quat: Quat) -> tuple[float, ...]:
     )
 
 
-def _unit(quat: Quat, precision: float = mjMINVAL) -> Quat:
-    """Normalise a quaternion. If its length differs from 1 by at most `precision`, return it unchanged."""
+def _unit(quat: Quat) -> Quat:
+    """Normalise a quaternion. If its length differs from 1 by at most `mjMINVAL`, return it unchanged."""
     w, x, y, z = quat
-    return normalize4(quat) if abs(sqrt(w * w + x * x + y * y + z * z) - 1.0) > precision else quat
+    return normalize4(quat) if abs(sqrt(w * w + x * x + y * y + z * z) - 1.0) > mjMINVAL else quat
+
+
+def _as_is(quat: Quat) -> Quat:
+    """Return the quaternion. MuJoCo 4.0 does not normalise the product of the rotations."""
+    return quat
 
 
 def _rotation(tau: float, axis: int, sign: float) -> Quat | None:
@@ -159,13 +164,13 @@ def principal_axes(full: tuple[float, ...]) -> tuple[Vec3, Quat]:
             break
         quat = _unit(mul_quat(quat, rotation))
         turned = rotate_symmetric(full, quat)
-    return _sorted(turned, quat, _EPS)
+    return _sorted(turned, quat, _EPS, _unit)
 
 
-def _sorted(turned: tuple[float, ...], quat: Quat, equal: float) -> tuple[Vec3, Quat]:
+def _sorted(turned: tuple[float, ...], quat: Quat, equal: float, unit: Callable[[Quat], Quat]) -> tuple[Vec3, Quat]:
     """Sort the eigenvalues, the diagonal of `turned`, in descending order; rotate the frame `quat` accordingly.
 
-    Eigenvalues that differ by at most `equal` keep their order.
+    Eigenvalues that differ by at most `equal` keep their order. `unit` normalises quaternions.
     """
     values = [turned[0], turned[1], turned[2]]
     for k in (0, 1, 0):
@@ -173,7 +178,7 @@ def _sorted(turned: tuple[float, ...], quat: Quat, equal: float) -> tuple[Vec3, 
             values[k], values[k + 1] = values[k + 1], values[k]
             turn = [_HALF, 0.0, 0.0, 0.0]
             turn[1 + (k + 2) % 3] = _HALF
-            quat = _unit(mul_quat(quat, (turn[0], turn[1], turn[2], turn[3])))
+            quat = unit(mul_quat(quat, (turn[0], turn[1], turn[2], turn[3])))
     return (values[0], values[1], values[2]), quat
 
 
@@ -201,6 +206,6 @@ def principal_axes_4_0(full: tuple[float, ...], least: float = 4e-15, equal: flo
         cosine = 1.0 / sqrt(1.0 + half * half)
         turn = [cosine, 0.0, 0.0, 0.0]
         turn[1 + axis] = (-sign if tau >= 0.0 else sign) * (half * cosine)
-        quat = _unit(mul_quat(quat, (turn[0], turn[1], turn[2], turn[3])), _UNIT_4_0)
+        quat = mul_quat(quat, (turn[0], turn[1], turn[2], turn[3]))
         turned = rotate_symmetric(full, quat)
-    return _sorted(turned, quat, equal * largest)
+    return _sorted(turned, quat, equal * largest, _as_is)

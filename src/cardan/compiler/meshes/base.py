@@ -73,7 +73,7 @@ class Mesh:
         plugin = instance_of(build, self.element, "sdf")
         if plugin is not None and self.path is None and not plugin.shape.of_mesh:
             self.is_implicit = True
-            return ReadMesh(implicit_mesh(plugin.shape, plugin.attributes))
+            return ReadMesh(implicit_mesh(plugin.shape, plugin.attributes, self.is_4_0))
         kind = self.values["builtin"]
         if self.path is None and kind is None:
             return ReadMesh(from_lists(self.values))

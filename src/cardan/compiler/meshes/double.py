@@ -197,9 +197,10 @@ class Distribution(NamedTuple):
         weight = self.weight / (12.0 if self.weigh == "area" else 20.0)
 
         def product(m: int, n: int) -> float:
-            half = a[:, m] * a[:, n] + b[:, m] * b[:, n] + c[:, m] * c[:, n]
-            rest = a[:, m] * b[:, n] + b[:, m] * a[:, n] + a[:, m] * c[:, n] + c[:, m] * a[:, n]
-            return float(_sum(weight * (half + half + (rest + b[:, m] * c[:, n] + c[:, m] * b[:, n]))))
+            total = 2.0 * (a[:, m] * a[:, n] + b[:, m] * b[:, n] + c[:, m] * c[:, n])
+            for u, v in ((a, b), (b, a), (a, c), (c, a), (b, c), (c, b)):
+                total += u[:, m] * v[:, n]
+            return float(_sum(weight * total))
 
         xx, yy, zz, xy, xz, yz = (product(*pair) for pair in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)))
         return (yy + zz, xx + zz, xx + yy, -xy, -xz, -yz)

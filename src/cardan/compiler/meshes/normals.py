@@ -49,15 +49,19 @@ def vertex_normals(surface: Surface, smooth: bool, is_4_0: bool = False) -> np.n
 
 
 def _large_faces(surface: Surface) -> Surface:
-    """Return the faces that MuJoCo 4.0 does not ignore, with normals and areas computed in double precision."""
+    """Return the faces that MuJoCo 4.0 does not ignore, with normals in double precision, rounded as in 4.0.
+
+    `cross` is the unit normal times twice the area; `area` is set so that `_add_corner` adds it without more rounding.
+    """
     a, b, c = (surface.vertex[surface.face[:, k]].astype(np.float64) for k in range(3))
     cross = np.cross(b - a, c - a)
     length = np.sqrt((cross * cross).sum(axis=1))
     large = length >= _LEAST_4_0
     found = Surface(surface.vertex, np.ascontiguousarray(surface.face[large]))
-    found.memory.arrays["cross"][:] = cross[large]
-    found.memory.arrays["normal"][:] = cross[large] / length[large, None]
-    found.area[:] = 0.5 * length[large]
+    normal = cross[large] / length[large, None]
+    found.memory.arrays["normal"][:] = normal
+    found.memory.arrays["cross"][:] = normal * length[large, None]
+    found.area[:] = 0.5
     return found
 
 
