@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         MjSolverStat,
         MjStatistic,
         MjTimerStat,
+        MjVfs,
         MjVisual,
         MjWarningStat,
     )

@@ -46,6 +46,10 @@ class MjcfError(ValueError):
         super().__init__(f"{place}{part}: {message}" if part else f"{place}{message}")
 
 
+class MjcfTypeError(MjcfError, TypeError):
+    """A value of a wrong type in a specification that a program builds."""
+
+
 class PluginError(ValueError):
     """Error of a plugin that rejects an instance: the id ``instance`` and the plugin's message, ``reason``."""
 

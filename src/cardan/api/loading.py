@@ -14,6 +14,7 @@ from cardan.constants import mjMAXVFSNAME
 from cardan.mjcf.reader import read_path, read_string
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel, register_reader
+from cardan.model.vfs import MjVfs, contents
 
 
 def _named(assets: Mapping[str, bytes] | None) -> dict[str, bytes] | None:
@@ -54,16 +55,23 @@ def _without_collector() -> Iterator[None]:
 
 
 @_without_collector()
-def load_path(filename: str, assets: Mapping[str, bytes] | None = None, compat: str | None = None) -> MjModel:
+def load_path(
+    filename: str,
+    assets: Mapping[str, bytes] | None = None,
+    vfs: MjVfs | None = None,
+    compat: str | None = None,
+) -> MjModel:
     """Read and compile an MJCF file; see `MjModel.from_xml_path`."""
-    tree = read_path(filename, _named(assets), compat)
+    tree = read_path(filename, _named(contents(vfs, assets)), compat)
     return remember(compile_tree(tree), tree)
 
 
 @_without_collector()
-def load_string(xml: str, assets: Mapping[str, bytes] | None = None, compat: str | None = None) -> MjModel:
+def load_string(
+    xml: str, assets: Mapping[str, bytes] | None = None, vfs: MjVfs | None = None, compat: str | None = None
+) -> MjModel:
     """Read and compile a model given as text; see `MjModel.from_xml_string`."""
-    tree = read_string(xml, _named(assets), compat)
+    tree = read_string(xml, _named(contents(vfs, assets)), compat)
     return remember(compile_tree(tree), tree)
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import Any
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Union
 
 import numpy as np
 
@@ -13,17 +15,23 @@ from cardan.api.pipeline import mj_forward
 from cardan.compiler.compile import compile_tree
 from cardan.enums import mjtObj
 from cardan.files import write_file
+from cardan.maths.pose import unit_quat
 from cardan.mjcf.canonical.tree import canonical_tree
 from cardan.mjcf.checks import check_tree
+from cardan.mjcf.conflicts import settle_conflicts
 from cardan.mjcf.reader import read_path, read_string
 from cardan.mjcf.writer import write_tree
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
+from cardan.model.vfs import MjVfs, contents
 from cardan.spec.layout import Part, Parts, layout, pieces, rearranged, size
-from cardan.spec.mjspec.bodies import mjtGeomInertia, mjtOrientation
+from cardan.spec.mjspec.bodies import MjsOrientation, mjtGeomInertia, mjtOrientation
+from cardan.spec.mjspec.relations import MjsWrap
+from cardan.spec.mjspec.settings import MjsCompiler, MjsDefault
 from cardan.spec.mjspec.specification import KINDS, Specification
 from cardan.spec.schema.keywords import mjtBuiltin, mjtInertiaFromGeom, mjtLimited, mjtMark
-from cardan.spec.tree import copied_tree
+from cardan.spec.orientation import orientation as quat_of
+from cardan.spec.tree import ModelTree, copied_tree
 
 # fields of the state, each with the part of the layout that names the owners of its entries
 _STATE = {
@@ -46,6 +54,7 @@ class MjSpec(Specification):
         filename: str | os.PathLike[str],
         include: Mapping[str, bytes] | None = None,
         assets: Mapping[str, bytes] | None = None,
+        vfs: MjVfs | None = None,
         *,
         compat: str | None = None,
     ) -> MjSpec:
@@ -55,13 +64,14 @@ class MjSpec(Specification):
             filename: path of the file.
             include: contents of included files by name; they take precedence over files on disk.
             assets: contents of any files by name; they take precedence over files on disk.
+            vfs: files for reading, instead of ``include`` and ``assets``. `compile` needs it, too.
             compat: version of MuJoCo whose behaviour the model has, ``"3.1"`` or ``"4.0"``; None: the default of the
                 process.
 
         Raises:
             MjcfError: the file can't be read or breaks a rule; the message names file, line, element and attribute.
         """
-        return cls(read_path(filename, {**(include or {}), **(assets or {})}, compat))
+        return cls(_kept(read_path(filename, contents(vfs, include, assets), compat), vfs))
 
     @classmethod
     def from_string(
@@ -69,11 +79,12 @@ class MjSpec(Specification):
         xml: str | bytes,
         include: Mapping[str, bytes] | None = None,
         assets: Mapping[str, bytes] | None = None,
+        vfs: MjVfs | None = None,
         *,
         compat: str | None = None,
     ) -> MjSpec:
         """Read a model from MJCF or URDF text, as ``from_file`` does from a file."""
-        return cls(read_string(xml, {**(include or {}), **(assets or {})}, compat))
+        return cls(_kept(read_string(xml, contents(vfs, include, assets), compat), vfs))
 
     def copy(self) -> MjSpec:
         """Return a copy that shares nothing with this specification."""
@@ -85,20 +96,52 @@ class MjSpec(Specification):
     def __deepcopy__(self, memo: dict[int, Any]) -> MjSpec:
         return self.copy()
 
-    def compile(self) -> MjModel:
+    def compile(self, vfs: MjVfs | None = None) -> MjModel:
         """Compile to a model. The specification does not change: it can be edited and compiled again.
+
+        Args:
+            vfs: files that the model names. They take precedence over files on disk; excludes `assets`.
 
         Raises:
             MjcfError: the model breaks a rule; the message names the element and states what would be right.
+            ValueError: elements of this specification belong to another one, to which they were attached without a
+                copy; or both ``vfs`` and `assets` have files.
         """
+        if self._moved:
+            raise ValueError("cannot compile child spec if attached by reference to a parent spec")
         self.check_pending()
-        check_tree(self.tree)
-        model = compile_tree(self.tree)
+        if self.unprefixed and self.compat == "4.0":
+            text = "Attaching a spec with an empty prefix may prevent the model from being saved correctly."
+            warnings.warn(text, stacklevel=2)
+        with self._files(vfs):
+            check_tree(self.tree)
+            model = compile_tree(self.tree)
         self._ids = self._numbers(model)
         self._layout = layout(self.tree)
+        self._signature = model.signature
         return model
 
-    def recompile(self, model: MjModel, data: MjData) -> tuple[MjModel, MjData]:
+    @contextmanager
+    def _files(self, vfs: MjVfs | None) -> Iterator[None]:
+        """Return a context manager in which the tree's ``assets`` are the files of a virtual file system."""
+        own = self.tree.assets
+        given = contents(vfs, own)
+        if vfs is not None:
+            self.tree.assets = dict(given or {})
+        try:
+            yield
+        finally:
+            self.tree.assets = own
+
+    def settle(self, child: Specification) -> None:
+        """Settle conflicts between the settings of an attached specification and this one; see ``compiler.conflict``.
+
+        This is a feature of MuJoCo 4.0: with ``compat="3.1"``, nothing is done.
+        """
+        if self.compat == "4.0":
+            settle_conflicts(self.tree.root, child.tree)
+
+    def recompile(self, model: MjModel, data: MjData, vfs: MjVfs | None = None) -> tuple[MjModel, MjData]:
         """Compile again after edits, and carry the state of a running simulation over.
 
         The time is kept, and so are positions, velocities, activations, controls, mocap poses and applied forces of all
@@ -107,6 +150,7 @@ class MjSpec(Specification):
         Args:
             model: the last result of ``compile`` or ``recompile`` of this specification.
             data: data of this model. Neither `model` nor `data` is changed.
+            vfs: as for `compile`.
 
         Returns:
             The new model, and a new data in the same state, for which ``mj_forward`` has been run.
@@ -117,7 +161,7 @@ class MjSpec(Specification):
         before = self._layout
         if before is None or (size(before["qpos"]), size(before["qvel"])) != (model.nq, model.nv):
             raise ValueError("recompile needs the model that this specification was last compiled to")
-        new_model = self.compile()
+        new_model = self.compile(vfs)
         new_data = MjData(new_model)
         assert self._layout is not None
         for field, part in _STATE.items():
@@ -138,6 +182,25 @@ class MjSpec(Specification):
     def to_file(self, filename: str | os.PathLike[str]) -> None:
         """Write the model as MJCF text to a file; see ``to_xml``."""
         write_file(filename, self.to_xml())
+
+    @staticmethod
+    def resolve_orientation(degree: bool, sequence: Any = None, *, orientation: MjsOrientation) -> list[float]:
+        """Return the quaternion (w, x, y, z) of an orientation in another format; four zeros if there is none.
+
+        Args:
+            degree: whether angles are in degrees, else in radians.
+            sequence: three letters of the Euler sequence, as in ``compiler.eulerseq``; None: ``xyz``.
+            orientation: ``alt`` or ``ialt`` of an element.
+        """
+        if orientation.type == mjtOrientation.mjORIENTATION_QUAT:
+            return [0.0] * 4
+        settings = {"angle": "degree" if degree else "radian", "eulerseq": "".join(sequence or "xyz")}
+        return list(unit_quat(quat_of(settings, orientation.element, orientation.element.resolved())))
+
+    @property
+    def _address(self) -> int:
+        """Number that identifies this specification while it exists, under the name that MuJoCo's package uses."""
+        return id(self)
 
     def _numbers(self, model: MjModel) -> dict[Any, int]:
         """Return the ids that the specification's elements have in a compiled model.
@@ -161,6 +224,13 @@ class MjSpec(Specification):
         return numbers
 
 
+def _kept(tree: ModelTree, vfs: MjVfs | None) -> ModelTree:
+    """Return a tree that was read. The files of a virtual file system are not kept: `MjSpec.compile` gets them anew."""
+    if vfs is not None:
+        tree.assets = {}
+    return tree
+
+
 def _carry_over(before: Part, after: Part, old: np.ndarray, new: np.ndarray) -> None:
     """Copy the entries of elements that exist in both models from the array `old` to the array `new`.
 
@@ -176,4 +246,24 @@ def _carry_over(before: Part, after: Part, old: np.ndarray, new: np.ndarray) -> 
             target[row] = rows[int(source)]
 
 
-__all__ = ["MjSpec", "mjtBuiltin", "mjtGeomInertia", "mjtInertiaFromGeom", "mjtLimited", "mjtMark", "mjtOrientation"]
+STRUCTS = {
+    cls.__name__: cls
+    for cls in (*(kind.struct for kind in KINDS.values()), MjsOrientation, MjsWrap, MjsDefault, MjsCompiler)
+}
+"""Classes of structs by name."""
+globals().update(STRUCTS)
+
+MjStruct = Union[tuple(kind.struct for kind in KINDS.values())]  # noqa: UP007
+"""Type of all structs of elements."""
+
+__all__ = [
+    "MjSpec",
+    "MjStruct",
+    "mjtBuiltin",
+    "mjtGeomInertia",
+    "mjtInertiaFromGeom",
+    "mjtLimited",
+    "mjtMark",
+    "mjtOrientation",
+    *STRUCTS,
+]

@@ -44,6 +44,7 @@ def settle_conflicts(element: Element, model: ModelTree) -> None:
     """
     tree = element.tree
     policy = tree.section("compiler").resolved().get("conflict") or "warning"
+    changes: list[tuple[Element, str, Any]] = []
     for part, other in _parts(tree, model):
         ours = part.resolved()
         for name, theirs in other.attributes.items():
@@ -55,11 +56,13 @@ def settle_conflicts(element: Element, model: ModelTree) -> None:
                 merged = _merged(part, name, theirs)
                 if merged is None:
                     raise element.error(f"{differ}: the two can't be merged")
-                part.attributes[name] = merged
+                changes.append((part, name, merged))
             elif policy == "error" and name in part.attributes:
                 raise element.error(f"{differ}; compiler conflict='error' forbids this")
             elif policy == "warning":
                 element.warn(f"{differ}, which is kept")
+    for part, name, merged in changes:
+        part.attributes[name] = merged
 
 
 def _parts(tree: ModelTree, model: ModelTree) -> Iterator[tuple[Element, Element]]:

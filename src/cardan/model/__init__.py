@@ -3,6 +3,7 @@
 from cardan.jit.binding.functions import Binding
 from cardan.model.mjdata import MjContact, MjData, MjSolverStat, MjTimerStat, MjWarningStat
 from cardan.model.mjmodel import MjModel, MjOption, MjStatistic, MjVisual
+from cardan.model.vfs import MjVfs
 
 Binding.types.update(Model=MjModel, Data=MjData)
 
@@ -14,6 +15,7 @@ __all__ = [
     "MjSolverStat",
     "MjStatistic",
     "MjTimerStat",
+    "MjVfs",
     "MjVisual",
     "MjWarningStat",
 ]

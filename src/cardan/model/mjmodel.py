@@ -362,27 +362,38 @@ class MjModel(Native, ModelNames):
 
     @classmethod
     def from_xml_path(
-        cls, filename: FileName, assets: Mapping[str, bytes] | None = None, *, compat: str | None = None
+        cls,
+        filename: FileName,
+        assets: Mapping[str, bytes] | None = None,
+        vfs: MjVfs | None = None,
+        *,
+        compat: str | None = None,
     ) -> MjModel:
         """Read and compile an MJCF or URDF file.
 
         Args:
             filename: path of the file.
             assets: contents of files by name; they take precedence over files on disk.
+            vfs: the same as a `MjVfs`; excludes ``assets``.
             compat: version of MuJoCo whose behaviour the model has, ``"3.1"`` or ``"4.0"``; None: the default of the
                 process (`set_compat`).
 
         Raises:
             ValueError: the file breaks a rule of the language; the message states where, and what would be right.
         """
-        return _reader("xml_path")(os.fsdecode(filename), assets, compat)
+        return _reader("xml_path")(os.fsdecode(filename), assets, vfs, compat)
 
     @classmethod
     def from_xml_string(
-        cls, xml: str | bytes, assets: Mapping[str, bytes] | None = None, *, compat: str | None = None
+        cls,
+        xml: str | bytes,
+        assets: Mapping[str, bytes] | None = None,
+        vfs: MjVfs | None = None,
+        *,
+        compat: str | None = None,
     ) -> MjModel:
         """Read and compile a model given as a string; arguments and errors as in `from_xml_path`."""
-        return _reader("xml_string")(xml, assets, compat)
+        return _reader("xml_string")(xml, assets, vfs, compat)
 
     @classmethod
     def from_binary_path(cls, filename: FileName, assets: Mapping[str, bytes] | None = None) -> MjModel:

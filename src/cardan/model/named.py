@@ -20,6 +20,7 @@ from cardan.enums import mjtObj
 from cardan.jit.memory.fields import Field, Struct
 from cardan.jit.memory.struct import StructMemory
 from cardan.model.attributes import listing
+from cardan.model.binding import bound, signature
 from cardan.model.declared import DataFields, ModelFields
 from cardan.model.fields_later import RENAMED_ARRAYS
 from cardan.model.tables import DATA, MODEL
@@ -351,9 +352,27 @@ def _as_index(method: str, which: Any) -> int:
 class ModelNames(ModelFields):
     """Named access to the elements of a model."""
 
+    def bind(self, specs: Any) -> Any:
+        """Return the view of an element of a `MjSpec`, or of each element of a sequence; see `binding.bound`."""
+        return bound(self, self, specs)  # type: ignore[arg-type]
+
+    @property
+    def signature(self) -> int:
+        """Number that identifies the structure of the model; equals that of the `MjSpec` compiled to it."""
+        return signature(self)  # type: ignore[arg-type]
+
 
 class DataNames(DataFields):
     """Named access to the elements of a model's data."""
+
+    def bind(self, specs: Any) -> Any:
+        """Return the view of an element of a `MjSpec`, or of each element of a sequence; see `binding.bound`."""
+        return bound(self, self.model, specs)  # type: ignore[attr-defined]
+
+    @property
+    def signature(self) -> int:
+        """Number that identifies the structure of the data's model; see `MjModel.signature`."""
+        return signature(self.model)  # type: ignore[attr-defined]
 
 
 _VIEWS = {f"_MjModel{kind.title}Views": ("MjModel", kind) for kind in KINDS}

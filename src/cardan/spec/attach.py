@@ -37,8 +37,19 @@ _JOINT_ANGLES = ("range", "ref", "springref")
 class Attachment:
     """One attachment of the tree ``child`` to the tree ``parent``. Copied names get the prefix and the suffix."""
 
-    def __init__(self, parent: ModelTree, child: ModelTree, prefix: str, suffix: str, late_keys: bool = False) -> None:
+    def __init__(
+        self,
+        parent: ModelTree,
+        child: ModelTree,
+        prefix: str,
+        suffix: str,
+        late_keys: bool = False,
+        renames_files: bool = False,
+        replaces: bool = True,
+    ) -> None:
         self.parent, self.child = parent, child
+        self.renames_files = renames_files  # whether names of files in the child's ``assets`` get prefix and suffix
+        self.replaces = replaces  # whether renamed files replace files of the parent
         self.late_keys = late_keys  # whether keyframes are completed by `complete_keys`, after macros are expanded
         self.prefix, self.suffix = prefix, suffix
         self.copies: dict[Element, Element] = {}
@@ -66,6 +77,7 @@ class Attachment:
     def _run(self, roots: list[Element], target: Element, whole: bool) -> list[Element]:
         """Do the work of `run`. An error leaves the target half changed."""
         self.parent.uses_later |= self.child.uses_later
+        self._check_assets()
         relations = list(self._relations(roots, whole))
         others = [*self.child.section("extension").children, *self.child.section("asset").children]
         others += [*self.child.section("deformable").all("skin"), *relations]
@@ -99,8 +111,8 @@ class Attachment:
             else:
                 rewrite_key(copy, known, after)
         for name, content in self.child.assets.items():
-            if self.parent.asset_key(name) is None:
-                self.parent.assets[name] = content
+            if self.renames_files or self.parent.asset_key(name) is None:
+                self.parent.assets[self._renamed_file(name)] = content
         self.parent.changed()
         return made
 
@@ -134,9 +146,24 @@ class Attachment:
         """Return a name with the prefix and suffix of the attachment."""
         return f"{self.prefix}{name}{self.suffix}"
 
+    def _renamed_file(self, name: str) -> str:
+        """Return the name of a file in the target's ``assets``: with prefix and suffix if files are renamed."""
+        if not self.renames_files:
+            return name
+        folder, slash, base = name.rpartition("/")
+        stem, dot, extension = base.rpartition(".")
+        return f"{folder}{slash}{self.renamed(stem if dot else base)}{dot}{extension if dot else ''}"
+
+    def _check_assets(self) -> None:
+        """Raise ValueError if a renamed file of the child exists in the target and may not be replaced."""
+        if self.renames_files and not self.replaces:
+            for name, content in self.child.assets.items():
+                if self.parent.assets.get(self._renamed_file(name), content) != content:
+                    raise ValueError(f"Asset {name} already exists in parent spec.")
+
     def _check_files(self, element: Element) -> None:
         """Raise MjcfError if a file of the element has another content in the target's ``assets``."""
-        if not self.parent.assets:
+        if not self.parent.assets or self.renames_files:
             return
         for row in element.row.attributes.values():
             file = element.attributes.get(row.name) if row.type is Type.FILE else None
@@ -247,9 +274,13 @@ class Attachment:
             if name != self.parent.defaults.main.name:
                 given["class"] = name
         for row in element.row.attributes.values():
-            if row.type is Type.FILE and (file := given.get(row.name)) and self.child.asset_key(file) is None:
-                # the path by which the target finds the child's file
+            if row.type is not Type.FILE or not (file := given.get(row.name)):
+                continue
+            key = self.child.asset_key(file)
+            if key is None:  # the path by which the target finds the child's file
                 given[row.name] = str(self._path(element, file).resolve())
+            else:
+                given[row.name] = self._renamed_file(key) if self.renames_files else file
 
     def _angle(self, value: Any) -> Any:
         """Convert an angle or several angles to the target's unit."""

@@ -21,7 +21,12 @@ _STATEFUL = ("qpos", "qvel", "act", "mpos", "mquat", "ctrl")  # parts of a keyfr
 
 def bodies_of(tree: ModelTree) -> Iterator[Element]:
     """Yield all bodies in model order: depth first, the world first."""
-    stack = [tree.worldbody]
+    return bodies_in(tree.worldbody)
+
+
+def bodies_in(top: Element) -> Iterator[Element]:
+    """Yield a body and all bodies inside it, depth first."""
+    stack = [top]
     while stack:
         body = stack.pop()
         yield body

@@ -172,7 +172,8 @@ class ModelTree:
         """
         place = self.find_file(name, *folders)
         if isinstance(place, str):
-            return self.assets[place], place
+            content = self.assets[place]
+            return content.encode() if isinstance(content, str) else content, place
         size = place.stat().st_size
         if not size:
             raise OSError(f"file '{place}' is empty")
@@ -385,6 +386,7 @@ def remove(element: Element) -> None:
             names |= names_of([part])
             if part.parent is not None and part in part.parent.children:
                 part.parent.children.remove(part)
+                part.parent = None
         lost = {name for name in names if name[0] in _APPEARANCE}
         for cls in tree.defaults if lost else ():
             for entry, values in list(cls.entries.items()):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardan.enums import mjtJoint, mjtObj
 from cardan.enums.base import MjEnum
-from cardan.errors import suggestion
+from cardan.spec.layout import bodies_in
 from cardan.spec.mjspec.assets import plugin_instance
 from cardan.spec.mjspec.struct import Field, Form, Named, Struct, fields, struct_class
 from cardan.spec.schema.body import BODY, CAMERA_ROW, FRAME, GEOM_ROW, INERTIAL, JOINT_ROW, LIGHT_ROW, SITE_ROW
@@ -57,9 +57,11 @@ class InBody(Named):
 
     @property
     def parent(self) -> Any:
-        """Body that contains the element."""
-        around = (part for part in self.element.around() if part.tag in ("body", "worldbody"))
-        body = next(around, None) if self.element.parent is not None else None
+        """Body that contains the element, or None if the element was deleted."""
+        around = list(self.element.around())
+        if not around or around[-1] is not self.element.tree.root:
+            return None  # the element, or one around it, was deleted
+        body = next((part for part in around if part.tag in ("body", "worldbody")), None)
         return None if body is None else self.spec.struct(body)
 
     @property
@@ -81,7 +83,7 @@ class InBody(Named):
         element.parent.children.remove(element)
         frame.element.children.append(element)
         element.parent = frame.element
-        element.tree.changed()
+        self.spec.edited()
 
 
 class Posed(InBody):
@@ -141,8 +143,8 @@ class MjsGeom(Posed):
 class MjsSite(Posed):
     """A site."""
 
-    def attach_body(self, body: Any, prefix: str = "", suffix: str = "") -> Any:
-        """Attach a copy of another specification's body at this site. See ``MjSpec.attach``."""
+    def attach_body(self, body: Any, prefix: str | None = None, suffix: str | None = None) -> Any:
+        """Attach another specification's body at this site. See ``MjSpec.attach``."""
         return self.spec.attach_at_site(self, body, prefix, suffix)
 
 
@@ -183,6 +185,9 @@ CONTENT: dict[str, tuple[str, ...]] = {
 }
 
 
+_OF_FREE_JOINTS = ("align", "group", "name")  # keyword arguments of `add_freejoint`
+
+
 class Container(Posed):
     """A body or a frame, to which elements can be added."""
 
@@ -191,6 +196,10 @@ def _adder(tag: str) -> Callable[..., Any]:
     """Return a method that adds an element with tag ``tag`` to a body or frame."""
 
     def add(self: Container, default: Any = None, **values: Any) -> Any:
+        for name in values if tag == "freejoint" else ():
+            if name not in _OF_FREE_JOINTS:
+                options = ", ".join(_OF_FREE_JOINTS)
+                raise TypeError(f"Invalid {name} keyword argument. Valid options are: {options}.")
         return self.spec.add_to(self.element, tag, default, values)
 
     add.__name__ = f"add_{tag}"
@@ -206,8 +215,8 @@ for _tag in ("frame", *(tag for tags in CONTENT.values() for tag in tags)):
 class MjsFrame(Container):
     """A frame: a pose that applies to its content, without a body."""
 
-    def attach_body(self, body: MjsBody, prefix: str = "", suffix: str = "") -> MjsBody:
-        """Attach a copy of a body, usually from another specification, in this frame. See ``MjSpec.attach``."""
+    def attach_body(self, body: MjsBody, prefix: str | None = None, suffix: str | None = None) -> MjsBody:
+        """Attach a body, usually from another specification, in this frame. See ``MjSpec.attach``."""
         return self.spec.attach_part(self, body, prefix, suffix)
 
 
@@ -260,24 +269,49 @@ class MjsBody(Container):
         return found
 
     def find_all(self, kind: mjtObj | str) -> list[Any]:
-        """Return all elements of a kind (a `mjtObj` or a word, like ``"site"``) in this body's subtree, depth first.
+        """Return all elements of a kind (a `mjtObj` or a word, like ``"site"``) in this body's subtree.
 
-        Raises ValueError for kinds that bodies do not contain.
+        The elements of a body precede those of its child bodies. Raises ValueError for kinds that bodies do not
+        contain.
         """
-        word = kind if isinstance(kind, str) else kind.name.removeprefix("mjOBJ_").lower()
-        known = ("body", "joint", "geom", "site", "camera", "light", "frame")
-        if word not in known:
-            raise ValueError(f"bodies hold no '{word}'" + suggestion(word, known))
-        inside = self.element.descendants()
-        return [self.spec.struct(element) for element in inside if element.row.kind == word]
+        word = kind if isinstance(kind, str) else mjtObj(kind).name.removeprefix("mjOBJ_").lower()
+        if word not in _FINDABLE:
+            raise ValueError(f"body.find_all supports the types: {', '.join(_FINDABLE)}.")
+        bodies = bodies_in(self.element)
+        if word == "body":
+            return [self.spec.struct(body) for body in bodies if body is not self.element]
+        plural = "frames" if word == "frame" else next(p for p, tags in CONTENT.items() if word in tags)
+        return [element for body in bodies for element in getattr(self.spec.struct(body), plural)]
 
     def find_child(self, name: str) -> MjsBody | None:
         """Return the body with this name in the subtree of this body, or None."""
         return next((body for body in self.find_all("body") if body.name == name), None)
 
-    def attach_frame(self, frame: MjsFrame, prefix: str = "", suffix: str = "") -> MjsFrame:
-        """Attach a copy of a frame, usually from another specification, in this body. See ``MjSpec.attach``."""
+    def attach_frame(self, frame: MjsFrame, prefix: str | None = None, suffix: str | None = None) -> MjsFrame:
+        """Attach a frame, usually from another specification, in this body. See ``MjSpec.attach``."""
         return self.spec.attach_part(self, frame, prefix, suffix)
+
+
+_FINDABLE = ("body", "frame", "geom", "site", "joint", "light", "camera")
+
+
+def _steppers(kind: str, plural: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return the methods ``first_KIND`` and ``next_KIND`` of a body, which walk through its elements of a kind."""
+
+    def first(self: MjsBody) -> Any:
+        return next(iter(getattr(self, plural)), None)
+
+    def following(self: MjsBody, element: Any) -> Any:
+        found = getattr(self, plural)
+        place = next((i for i, other in enumerate(found) if other is element), None)
+        if place is None:
+            raise ValueError(f"next_{kind}: the element is not a {kind} of this body")
+        return found[place + 1] if place + 1 < len(found) else None
+
+    first.__name__, first.__doc__ = f"first_{kind}", f"Return the first {kind} of this body, or None."
+    following.__name__ = f"next_{kind}"
+    following.__doc__ = f"Return the {kind} that follows another {kind} of this body, or None."
+    return first, following
 
 
 def _listing(tags: tuple[str, ...], doc: str) -> property:
@@ -291,3 +325,6 @@ def _listing(tags: tuple[str, ...], doc: str) -> property:
 
 for _plural, _tags in CONTENT.items():
     setattr(MjsBody, _plural, _listing(_tags, f"The {_plural} that belong to this body, frames opened."))
+for _plural, _kind in (("frames", "frame"), *((plural, tags[0]) for plural, tags in CONTENT.items())):
+    for _step in _steppers(_kind, _plural):
+        setattr(MjsBody, _step.__name__, _step)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan.enums import mjtEq, mjtObj, mjtWrap
+from cardan.enums import mjtEq, mjtGeom, mjtObj, mjtWrap
 from cardan.spec.mjspec.settings import EqualityDefault
 from cardan.spec.mjspec.struct import Field, Named, Struct, fields, struct_class
 from cardan.spec.mjspec.values import LiveArray, live_array
@@ -141,19 +141,37 @@ class MjsWrap(Struct):
 
     coef = Field(FIXED.children["joint"].attributes["coef"], "coef")
     divisor = Field(SPATIAL.children["pulley"].attributes["divisor"], "divisor")
-    sidesite = Field(SPATIAL.children["geom"].attributes["sidesite"], "sidesite")
 
     @property
     def type(self) -> mjtWrap:
-        """Kind of object (`mjtWrap`). Geoms have ``mjWRAP_SPHERE``: their shape is known only after compilation."""
+        """Kind of object (`mjtWrap`). For a geom, its shape: ``mjWRAP_CYLINDER`` for cylinders, else a sphere."""
         tag = self.element.row.tag
-        return mjtWrap.mjWRAP_SPHERE if tag == "geom" else getattr(mjtWrap, f"mjWRAP_{tag.upper()}")
+        if tag == "geom":
+            cylinder = self.target is not None and self.target.type == mjtGeom.mjGEOM_CYLINDER
+            return mjtWrap.mjWRAP_CYLINDER if cylinder else mjtWrap.mjWRAP_SPHERE
+        return getattr(mjtWrap, f"mjWRAP_{tag.upper()}")
 
     @property
     def target(self) -> Any:
         """Joint, site or geom of this part of the path. None for a pulley, or if the name is unknown."""
         tag = self.element.row.tag
         return None if tag == "pulley" else self.spec.find(tag, self.element.attributes[tag])
+
+    @property
+    def sidesite(self) -> Any:
+        """Site that determines the side on which the path wraps around a geom, or None. Assign a site or a name."""
+        name = self.element.attributes.get("sidesite")
+        return self.spec.find("site", name) if name else None
+
+    @sidesite.setter
+    def sidesite(self, value: Any) -> None:
+        self.write(SPATIAL.children["geom"].attributes["sidesite"], "sidesite", value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, MjsWrap) and other.element is self.element
+
+    def __hash__(self) -> int:
+        return hash(self.element)
 
 
 @fields(SPATIAL, actuatorfrclimited="actfrclimited", actuatorfrcrange="actfrcrange")

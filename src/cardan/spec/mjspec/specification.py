@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cardan.compat import resolved
 from cardan.errors import MjcfError, suggestion, with_article
-from cardan.spec.attach import Attachment, restored_on_error
 from cardan.spec.layout import bodies_of, keys_kept
 from cardan.spec.mjspec import actuators, assets, bodies, relations, settings
-from cardan.spec.mjspec.bodies import MjsBody, MjsFrame, MjsSite
+from cardan.spec.mjspec.attaching import Attaching
 from cardan.spec.mjspec.settings import MjsDefault
 from cardan.spec.mjspec.struct import Struct
 from cardan.spec.schema.body import BODY
 from cardan.spec.schema.language import SCHEMA
 from cardan.spec.schema.settings import COMPILER, SIZE
-from cardan.spec.schema.shared import ORIENTATION
 from cardan.spec.tree import ModelTree, remove
 
 if TYPE_CHECKING:
@@ -69,7 +67,7 @@ KINDS: dict[str, Kind] = {
 }
 
 
-class Specification:
+class Specification(Attaching):
     """A model that can be edited: a model tree and the structs of its elements.
 
     Args:
@@ -83,6 +81,7 @@ class Specification:
     compiler: settings.MjsCompiler
     stat: Struct
     visual: settings.MjsVisual
+    unprefixed: bool = False
 
     def __init__(self, tree: ModelTree | None = None, *, compat: str | None = None) -> None:
         self.tree = ModelTree(compat=compat) if tree is None else tree
@@ -90,6 +89,12 @@ class Specification:
             self.tree.compat = resolved(compat)
         self._structs: dict[Element, Struct] = {}
         self._ids: dict[Element, int] = {}
+        self._signature = 0
+        self._parent: Specification | None = None
+        self._shares: bool | None = None
+        self.unprefixed = False  # whether a specification was attached without a prefix
+        self._moved: dict[Element, tuple[Specification, Element]] = {}  # elements that another specification took over
+        self._origins: dict[Element, Specification] = {}
 
     @property
     def compat(self) -> str:
@@ -111,7 +116,13 @@ class Specification:
     # --- structs of elements -----------------------------------------------------------------------------------------
 
     def struct(self, element: Element) -> Any:
-        """Return the struct of an element of the tree. Repeated calls return the same struct."""
+        """Return the struct of an element of the tree. Repeated calls return the same struct.
+
+        If the element was attached to another specification without a copy, return the struct of the element there.
+        """
+        if element in self._moved:
+            host, there = self._moved[element]
+            return host.struct(there)
         struct = self._structs.get(element)
         if struct is None:
             kind = "body" if element is self.tree.worldbody else element.row.kind
@@ -142,6 +153,20 @@ class Specification:
         """Return the id of an element in the most recently compiled model, or -1 if that model does not contain it."""
         return self._ids.get(element, -1)
 
+    @property
+    def signature(self) -> int:
+        """Signature of the last compiled model (`MjModel.signature`). It is 0 after structural changes."""
+        return self._signature
+
+    def edited(self) -> None:
+        """Record a structural change: elements were added, removed or moved."""
+        self._signature = 0
+        self.tree.changed()
+
+    def origin(self, struct: Struct) -> Specification:
+        """Return the specification in which an element was defined, before it was attached to this one."""
+        return self._origins.get(struct.element, self)
+
     # --- adding ------------------------------------------------------------------------------------------------------
 
     def add_to(self, parent: Any, tag: str, default: Any, values: dict[str, Any]) -> Any:
@@ -149,6 +174,7 @@ class Specification:
 
         If an attribute is wrong, nothing is added. Keyframes are extended by the initial values of the new element.
         """
+        self._signature = 0
         with keys_kept(self.tree):
             element: Element = parent.add(tag)
             self.tree.uses_later |= element.row.later is not None
@@ -228,85 +254,16 @@ class Specification:
             self.tree.defaults.remove(element.cls)
             return
         if element.spec is not self:
-            raise ValueError("the element belongs to another specification")
+            attached = any(host is element.spec for host, _ in self._moved.values())
+            message = "Cannot delete element from an attached mjSpec."
+            raise ValueError(message if attached else "the element belongs to another specification")
         if element.element is self.tree.worldbody:
             raise self.tree.worldbody.error("the world body can't be deleted")
+        if self.tree.root not in element.element.around():
+            raise ValueError(f"the {element.kind} is not in this model: it was deleted before")
+        self._signature = 0
         with keys_kept(self.tree):
             remove(element.element)
-
-    def attach(
-        self, child: Specification, prefix: str = "", suffix: str = "", site: Any = None, frame: Any = None
-    ) -> MjsFrame:
-        """Attach a copy of a whole specification at a frame or a site of this one.
-
-        Args:
-            child: the other specification, which is not changed.
-            prefix: prefix of all copied names.
-            suffix: suffix of all copied names.
-            site: site at which the child is attached, as struct or name. Exclusive with ``frame``.
-            frame: frame in which the child is attached, as struct or name.
-
-        Returns:
-            The new frame, which represents the child's world.
-
-        Assets, default classes, relations and keyframes are copied; settings (``option``, ``compiler``, ...) are not.
-
-        Raises:
-            MjcfError: a copied name is already used.
-            ValueError: neither or both of ``site`` and ``frame`` are given, or the given one is not in this
-                specification.
-        """
-        if (site is None) == (frame is None):
-            raise ValueError("attach needs either a site or a frame")
-        into, pose = self._place(site) if frame is None else (self._own("frame", frame), {})
-        source = child.tree
-        child.check_pending()
-        attachment = Attachment(self.tree, source, prefix, suffix)
-        with restored_on_error(self.tree, into):
-            target = into.add("frame", **pose)
-            attachment.run(list(source.worldbody.children), target, whole=True)
-        name = attachment.classes[source.defaults.main.name]
-        if target.default_class.name != name:
-            target.attributes["childclass"] = name
-        return self.struct(target)
-
-    def attach_part(self, where: Struct, part: Any, prefix: str, suffix: str) -> Any:
-        """Attach a copy of a body or frame inside the body or frame ``where`` (see ``attach``). Return the copy."""
-        part.spec.check_pending()
-        attachment = Attachment(self.tree, part.spec.tree, prefix, suffix)
-        return self.struct(attachment.run([part.element], where.element, whole=False)[0])
-
-    def attach_at_site(self, site: MjsSite, body: MjsBody, prefix: str, suffix: str) -> Any:
-        """Attach a copy of a body at a site (see ``attach``). Return the copy."""
-        into, pose = self._place(site)
-        with restored_on_error(self.tree, into):
-            frame = self.struct(into.add("frame", **pose))
-            return self.attach_part(frame, body, prefix, suffix)
-
-    def _own(self, kind: str, given: Any) -> Any:
-        """Return the element of an object, given as struct or name. Raises ValueError if it is not in this tree."""
-        if isinstance(given, Struct):
-            if given.spec is not self:
-                raise ValueError(f"the {kind} belongs to another specification")
-            return given.element
-        element = self.tree.find(kind, given)
-        if element is None:
-            raise ValueError(f"there is no {kind} '{given}'" + suggestion(given, self.tree.names(kind)))
-        return element
-
-    def _place(self, site: Any) -> tuple[Element, dict[str, Any]]:
-        """Return the parent element of a site, and the site's pose relative to the parent, as attributes.
-
-        Raises ValueError for an unknown site, MjcfError for a site whose pose is given by ``fromto``.
-        """
-        element = self._own("site", site)
-        values = element.resolved()
-        if values["fromto"] is not None:
-            raise element.error("attaching needs a site with position and orientation", "fromto")
-        pose = {name: values[name] for name in ("pos", *(row.name for row in ORIENTATION)) if values[name] is not None}
-        if len(pose) > 2:
-            del pose["quat"]
-        return element.parent, pose
 
     # --- checks ------------------------------------------------------------------------------------------------------
 
@@ -392,6 +349,7 @@ def _section(tag: str, struct: Any) -> property:
 
 
 for _name, _kind in KINDS.items():
+    _kind.struct.kind = _name
     _complete(_name, _kind)
 for _row in SIZE.attributes.values():
     setattr(Specification, _row.name, _setting("size", _row))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from cardan.errors import MjcfError, suggestion
+from cardan.errors import MjcfError, MjcfTypeError, suggestion
 from cardan.spec.mjspec.values import to_tree, to_user
+from cardan.spec.schema.rows import Type
 from cardan.spec.schema.shared import ORIENTATION
 
 if TYPE_CHECKING:
@@ -85,6 +86,32 @@ def fields(
     return decorate
 
 
+def _wrong_type(error: MjcfError) -> MjcfTypeError:
+    """Return the same error as an error that is also a TypeError."""
+    made = MjcfTypeError.__new__(MjcfTypeError, *error.args)
+    made.__dict__.update(error.__dict__)
+    return made
+
+
+def _array(struct: type[Struct], name: str, value: Any) -> Any:
+    """Return the value of a keyword argument, with zeros for missing sizes.
+
+    Raises:
+        ValueError: an array has a wrong number of entries.
+    """
+    field = getattr(struct, name, None)
+    row = field.row if isinstance(field, Field) else None
+    if row is None or row.type is not Type.REAL or row.high is None or row.scalar or isinstance(value, str | bytes):
+        return value
+    if not (isinstance(value, Sequence | np.ndarray) and np.ndim(value) == 1) or row.polynomial:
+        return value
+    low, high = (1, 3) if name == "size" and row.high == 3 else (row.low, row.high)
+    if not low <= len(value) <= high:
+        wanted = f"{high}" if low == high else f"{low} to {high}"
+        raise ValueError(f"{name} should be a list/array of size {wanted}.")
+    return [*value, *(0.0,) * (high - len(value))] if low < high == 3 and name == "size" else value
+
+
 class Struct:
     """One element of a model specification, with MuJoCo's attribute names.
 
@@ -93,6 +120,7 @@ class Struct:
 
     element: Any  # the tree's Element, or a DefaultEntry
     spec: Specification
+    kind: str | None = None  # kind of object, the key in `specification.KINDS`
 
     def __init__(self, spec: Specification, element: Element | DefaultEntry) -> None:
         object.__setattr__(self, "spec", spec)
@@ -117,8 +145,12 @@ class Struct:
     def attribute_names(cls) -> tuple[str, ...]:
         """Names of the attributes that can be set."""
         names = {name: item for base in cls.__mro__ for name, item in vars(base).items()}
-        found = (n for n, item in names.items() if isinstance(item, Field | property) and not n.startswith("_"))
-        return tuple(sorted(found))
+        settable = ((n, isinstance(item, Field) or getattr(item, "fset", None)) for n, item in names.items())
+        return tuple(sorted(name for name, can in settable if can and not name.startswith("_")))
+
+    def represent(self, spec: Specification, element: Element) -> None:
+        """Represent another element, to which this struct's element was copied: both have the same content."""
+        type(self).__init__(self, spec, element)
 
     def part(self, tag: str, make: bool = False) -> Any:
         """Return the child element with a tag. If there is none, return None or, with ``make``, add one."""
@@ -147,7 +179,9 @@ class Struct:
             raise element.error(f"this kind of element has no {row.name}", name)
         try:
             converted = to_tree(row, value)
-        except (TypeError, ValueError) as error:
+        except TypeError as error:
+            raise _wrong_type(element.error(str(error), name)) from None
+        except ValueError as error:
             raise element.error(str(error), name) from None
         if row.is_noted(converted):
             self.spec.tree.uses_later = True
@@ -159,15 +193,35 @@ class Struct:
                     holder[other] = None
 
     def assign(self, values: Mapping[str, Any]) -> None:
-        """Set several attributes by name. The value None changes nothing. Raises TypeError for an unknown attribute."""
+        """Set several attributes by name, as the keyword arguments of methods that add elements.
+
+        The value None changes nothing. ``axisangle``, ``ieuler`` and the like set the orientation. Fewer sizes than a
+        geom or site can have are extended by zeros.
+
+        Raises:
+            TypeError: an attribute is unknown, or a value has a wrong type.
+            ValueError: an array has a wrong number of entries, or there are two orientations.
+        """
         known = type(self).attribute_names()
+        given = {name: value for name, value in values.items() if value is not None}
         for name in values:
-            if name not in known and name not in _HANDLED:
+            if name not in known and name not in _HANDLED and self._alternative(name) is None:
                 raise TypeError(self._no_attribute(name))
-        for name in sorted(values, key=lambda name: name not in _FIRST):
-            if values[name] is not None:
-                target = self.alt if name in _HANDLED and name not in known else self
-                setattr(target, name, values[name])
+        for prefix in ("", "i"):
+            words = [prefix + row.name for row in ORIENTATION[1:]]
+            if sum(word in given for word in words) > 1:
+                raise ValueError(f"Only one of: {', '.join(words[:-1])}, or {words[-1]} can be set.")
+        for name in sorted(given, key=lambda name: name not in _FIRST) if len(given) > 1 else given:
+            holder, attribute = self._alternative(name) or (self, name)
+            setattr(holder, attribute, _array(type(holder), attribute, given[name]))
+
+    def _alternative(self, name: str) -> tuple[Any, str] | None:
+        """Return the struct of an orientation and the attribute for a keyword like ``euler`` or ``ieuler``, or None."""
+        if name in _FORMATS[1:] and hasattr(type(self), "alt"):
+            return self.alt, name
+        if name[1:] in _FORMATS[1:] and name[:1] == "i" and hasattr(type(self), "ialt"):
+            return self.ialt, name[1:]
+        return None
 
     def pending(self) -> MjcfError | None:
         """Return an error about missing parts of an incomplete element, or None. The caller raises the error."""
@@ -203,9 +257,26 @@ class Named(Struct):
 
     @property
     def info(self) -> str:
-        """File and line of the element's definition. Empty if a program made the element."""
-        line = self.element.line
-        return "" if line is None else f"{self.element.source}:{line}"
+        """Place of the element's definition, for error messages: file and line, or a text that the program sets."""
+        source, line = self.element.source, self.element.line
+        return source or "" if line is None else f"{source}:{line}"
+
+    @info.setter
+    def info(self, value: str) -> None:
+        self.element.source, self.element.line = value or None, None
+
+    @property
+    def signature(self) -> int:
+        """Signature of the model to which the specification was compiled (`MjModel.signature`).
+
+        It is 0 before the first compilation, and after elements were added, removed or moved.
+        """
+        return self.spec.signature
+
+    @property
+    def compiler(self) -> Any:
+        """Compiler settings of the specification in which the element was defined."""
+        return self.spec.origin(self).compiler
 
     @property
     def id(self) -> int:
