@@ -12,10 +12,13 @@ import numpy as np
 
 from cardan.api.names import mj_name2id
 from cardan.api.pipeline import mj_forward
+from cardan.api.spec_archives import Archiving
+from cardan.api.spec_editing import Editing
 from cardan.compiler.compile import compile_tree
 from cardan.enums import mjtObj
 from cardan.files import write_file
 from cardan.maths.pose import unit_quat
+from cardan.mjcf.canonical.scribe import statistics
 from cardan.mjcf.canonical.tree import canonical_tree
 from cardan.mjcf.checks import check_tree
 from cardan.mjcf.conflicts import settle_conflicts
@@ -29,8 +32,8 @@ from cardan.spec.mjspec.bodies import MjsOrientation, mjtGeomInertia, mjtOrienta
 from cardan.spec.mjspec.relations import MjsWrap
 from cardan.spec.mjspec.settings import MjsCompiler, MjsDefault
 from cardan.spec.mjspec.specification import KINDS, Specification
-from cardan.spec.schema.keywords import mjtBuiltin, mjtInertiaFromGeom, mjtLimited, mjtMark
 from cardan.spec.orientation import orientation as quat_of
+from cardan.spec.schema.keywords import mjtBuiltin, mjtInertiaFromGeom, mjtLimited, mjtMark
 from cardan.spec.tree import ModelTree, copied_tree
 
 # fields of the state, each with the part of the layout that names the owners of its entries
@@ -40,7 +43,7 @@ _STATE = {
 }  # fmt: skip
 
 
-class MjSpec(Specification):
+class MjSpec(Editing, Archiving, Specification):
     """A model to be built and edited, with the interface of MuJoCo's ``MjSpec``.
 
     ``MjSpec()`` contains only the world body; ``MjSpec.from_file`` and ``MjSpec.from_string`` read a model.
@@ -113,7 +116,7 @@ class MjSpec(Specification):
         if self.unprefixed and self.compat == "4.0":
             text = "Attaching a spec with an empty prefix may prevent the model from being saved correctly."
             warnings.warn(text, stacklevel=2)
-        with self._files(vfs):
+        with self.files_of(vfs):
             check_tree(self.tree)
             model = compile_tree(self.tree)
         self._ids = self._numbers(model)
@@ -122,7 +125,7 @@ class MjSpec(Specification):
         return model
 
     @contextmanager
-    def _files(self, vfs: MjVfs | None) -> Iterator[None]:
+    def files_of(self, vfs: MjVfs | None) -> Iterator[None]:
         """Return a context manager in which the tree's ``assets`` are the files of a virtual file system."""
         own = self.tree.assets
         given = contents(vfs, own)
@@ -176,8 +179,12 @@ class MjSpec(Specification):
         Raises:
             MjcfError: the model can't be compiled.
         """
-        model = self.compile()
-        return write_tree(canonical_tree(model, self.tree))
+        return self.canonical_text(self.compile())
+
+    def canonical_text(self, model: MjModel) -> str:
+        """Return a model, compiled from this specification, as MJCF text in the canonical subset."""
+        computed = statistics(model) if self.compat == "4.0" else None
+        return write_tree(canonical_tree(model, self.tree, computed))
 
     def to_file(self, filename: str | os.PathLike[str]) -> None:
         """Write the model as MJCF text to a file; see ``to_xml``."""
@@ -256,14 +263,5 @@ globals().update(STRUCTS)
 MjStruct = Union[tuple(kind.struct for kind in KINDS.values())]  # noqa: UP007
 """Type of all structs of elements."""
 
-__all__ = [
-    "MjSpec",
-    "MjStruct",
-    "mjtBuiltin",
-    "mjtGeomInertia",
-    "mjtInertiaFromGeom",
-    "mjtLimited",
-    "mjtMark",
-    "mjtOrientation",
-    *STRUCTS,
-]
+__all__ = ["MjSpec", "MjStruct", "mjtBuiltin", "mjtGeomInertia", "mjtInertiaFromGeom", "mjtLimited", "mjtMark"]
+__all__ += ["mjtOrientation", *STRUCTS]

@@ -21,7 +21,7 @@ from cardan.compiler.inertia import check_moving, fuse_inertia, scale_total_mass
 from cardan.compiler.initial import find_constants, find_statistics
 from cardan.compiler.joints import add_joints
 from cardan.compiler.names import add_custom, add_keyframes, fill_name_tables, find_places, put_names, put_tuples
-from cardan.compiler.nodes import ELEMENT_OF
+from cardan.compiler.nodes import ELEMENT_OF, Body
 from cardan.compiler.pieces import add_distances
 from cardan.compiler.plugins import add_own_instances, add_plugins, instance_of
 from cardan.compiler.reductions import inertias_of_whole, keep_bodies_with_forces, plan_reductions
@@ -92,8 +92,20 @@ def compile_tree(tree: ModelTree) -> MjModel:
         tree.inherited = None
 
 
-def _compiled(tree: ModelTree) -> MjModel:
-    """Run all steps of compilation for a tree whose macros are expanded, and return the model."""
+def compile_bodies(tree: ModelTree) -> list[Body]:
+    """Return the bodies of a model in order, with their inertial frames, from a tree whose macros are expanded.
+
+    Bodies that ``compiler fusestatic`` fuses with their parents are left out. Errors are as in `compile_tree`.
+    """
+    tree.inherited = {}
+    try:
+        return _with_bodies(tree).bodies
+    finally:
+        tree.inherited = None
+
+
+def _with_bodies(tree: ModelTree) -> Build:
+    """Return a build that has the assets and the kinematic tree of a model."""
     build = Build(tree)
     plan_reductions(build)
     add_plugins(build)
@@ -101,6 +113,12 @@ def _compiled(tree: ModelTree) -> MjModel:
     add_own_instances(build)
     add_distances(build)
     _build_bodies(build)
+    return build
+
+
+def _compiled(tree: ModelTree) -> MjModel:
+    """Run all steps of compilation for a tree whose macros are expanded, and return the model."""
+    build = _with_bodies(tree)
     _add_surfaces(build)
     add_contacts(build)
     add_tendons(build)

@@ -75,6 +75,8 @@ def add_textures(build: Build) -> None:
                 raise element.error(f"generated textures have 3 channels, found {values['nchannel']}", "nchannel")
             image = _made(element, values, drawn)
             drawn += image.size // 3 if values["mark"] == "random" else 0
+        elif element in build.tree.pixels:
+            image = _given(element, values, build.tree.pixels[element])
         else:
             image = texture_from_files(build, element, values)
         build.enter("texture", element.name)
@@ -87,6 +89,18 @@ def add_textures(build: Build) -> None:
             tex_adr=build.add_block("tex_rgb", image.ravel()),
             tex_path=asset_name(build, element),
         )
+
+
+def _given(element: Element, values: dict[str, Any], pixels: bytes) -> Image:
+    """Return the image of a texture from the pixels that a program gives.
+
+    Raises MjcfError if their number does not match height, width and channels.
+    """
+    shape = values["height"], values["width"], values["nchannel"]
+    if len(pixels) != np.prod(shape) or not pixels:
+        size = " * ".join(map(str, shape))
+        raise element.error(f"{len(pixels)} bytes, but height * width * nchannel is {size}", "data")
+    return np.frombuffer(pixels, np.uint8).reshape(shape)
 
 
 def _made(element: Element, values: dict[str, Any], drawn: int) -> Image:

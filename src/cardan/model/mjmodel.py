@@ -37,6 +37,7 @@ from cardan.model.named import ModelNames
 from cardan.model.pickling import packed, unpack
 from cardan.model.plugin_life import number_plugins
 from cardan.model.tables import MODEL, SIZE_NAMES
+from cardan.model.vfs import MjVfs
 
 _OPTIONS = group_class("MjOption", MODEL, "opt.", "Physics options (spec: modelling, option).")
 _STATISTICS = group_class("MjStatistic", MODEL, "stat.", "Model statistics at qpos0.")

@@ -80,6 +80,7 @@ def _velocity(values: Values, given: Mapping[str, Any]) -> None:
 def _intvelocity(values: Values, given: Mapping[str, Any]) -> None:
     """Convert a position servo that tracks the integral of the control. The integral is clamped to ``actrange``."""
     _servo(values, given)
+    values["dynprm"] = _with_first(values["dynprm"], given.get("timeconst"))  # no attribute of MJCF, see `set_to`
     values.update(dyntype="integrator")
 
 

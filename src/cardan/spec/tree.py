@@ -34,6 +34,7 @@ class ModelTree:
     Attributes:
         macro_instances: names of the plugin instances added by composites and flexcomps. In the model, these instances
             are in the order of their bodies, not in the order of the section ``extension``.
+        pixels: pixels of textures that a program gives, row by row.
         late_keys: attached keyframes that are not assembled yet, each with the values of elements, by part of the
             state.
         first_copies: the first copy of each element that ``replicate`` replaced by copies.
@@ -67,6 +68,7 @@ class ModelTree:
         self.root = Element(SCHEMA, self)
         self.defaults = Defaults(self._compat)
         self.macro_instances: set[str] = set()
+        self.pixels: dict[Element, bytes] = {}
         self.uses_later = False
         self.late_keys: list[tuple[Element, dict[str, dict[Element, Sequence[float]]]]] = []
         self.first_copies: dict[Element, Element] = {}
@@ -373,10 +375,11 @@ Named = set[tuple[str, str]]  # kind and name
 _APPEARANCE = ("material", "texture")
 
 
-def remove(element: Element) -> None:
+def remove(element: Element, alone: bool = False) -> None:
     """Remove an element, its content, and all elements that refer to them.
 
-    References to materials and textures are dropped instead, and the elements remain.
+    References to materials and textures are dropped instead, and the elements remain. If ``alone`` is true, elements
+    that refer to the removed ones are left as they are.
     """
     tree = element.tree
     gone = [element]
@@ -387,6 +390,8 @@ def remove(element: Element) -> None:
             if part.parent is not None and part in part.parent.children:
                 part.parent.children.remove(part)
                 part.parent = None
+        if alone:
+            break
         lost = {name for name in names if name[0] in _APPEARANCE}
         for cls in tree.defaults if lost else ():
             for entry, values in list(cls.entries.items()):
@@ -441,6 +446,8 @@ def copied_tree(tree: ModelTree) -> ModelTree:
     made.uses_later = tree.uses_later
     copy_into(tree.root, made.root)
     made.adopt_sections()
+    twins = zip(tree.section("asset").children, made.section("asset").children, strict=True)
+    made.pixels = {copy: tree.pixels[texture] for texture, copy in twins if texture in tree.pixels}
     made.defaults.rename_main(tree.defaults.main.name)
     made.defaults.main.copy_entries(tree.defaults.main.entries, tree.defaults.main.actuator)
     stack: list[DefaultClass] = list(tree.defaults.main.children)

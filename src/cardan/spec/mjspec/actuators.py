@@ -24,6 +24,7 @@ from cardan.spec.schema.sensor import OBJECT_NAMES, SENSOR
 if TYPE_CHECKING:
     from cardan.spec.schema.rows import Attribute, ElementRow
 
+_INHERITRANGE = ACTUATOR.children["position"].attributes["inheritrange"]
 _FORM = (*(row.name for row in DYNAMICS), "actdim")  # attributes that a shortcut determines
 
 
@@ -32,6 +33,15 @@ class MjsActuator(Named):
     """An actuator. ``trntype`` and ``target`` specify its target."""
 
     plugin = plugin_instance
+
+    @property
+    def inheritrange(self) -> float:
+        """Fraction of the target's range that a servo takes over as its control range; 0: none."""
+        return self.element.attributes.get("inheritrange", 0.0)
+
+    @inheritrange.setter
+    def inheritrange(self, value: float) -> None:
+        super().write(self.element.row.attributes.get("inheritrange") or _INHERITRANGE, "inheritrange", value)
 
     def __init__(self, spec: Any, element: Any) -> None:
         super().__init__(spec, element)
@@ -111,14 +121,20 @@ class MjsActuator(Named):
         if element.row.is_entry:
             raise element.error("default classes of actuators are set by gaintype, gainprm, biastype, ...")
         self.spec.tree.uses_later |= row.later is not None
-        given = {name: value for name, value in element.attributes.items() if name not in _FORM}
+        given = {name: value for name, value in element.attributes.items() if name not in (*_FORM, "inheritrange")}
         lost = next((name for name in given if name not in row.attributes and name in GENERAL.attributes), None)
         if lost is not None:
             raise element.error(f"{with_article(tag)} actuator has no {lost}", lost)
         element.attributes.clear()
         element.attributes.update({name: value for name, value in given.items() if name in GENERAL.attributes})
         element.row = row
+        if values.pop("ctrlspec", 0):
+            raise element.error("set the attribute input of the shortcut in MJCF instead", "ctrlspec")
         for name, value in values.items():
+            if name not in row.attributes:  # timeconst of intvelocity, which MJCF cannot express
+                if value >= 0:
+                    element.attributes[name] = float(value)
+                continue
             if name == "bias":
                 value = np.broadcast_to(value, 3) if np.ndim(value) else (value, 0.0, 0.0)
             if name == "bias" or np.any(np.asarray(value) >= 0):
@@ -130,7 +146,26 @@ class MjsActuator(Named):
 _SHORTCUTS: dict[str, dict[str, Any]] = {
     "motor": {},
     "position": {"kp": ..., "kv": -1, "dampratio": -1, "timeconst": -1, "inheritrange": 0},
-    "intvelocity": {"kp": ..., "kv": -1, "dampratio": -1, "inheritrange": 0},
+    "intvelocity": {"kp": ..., "kv": -1, "dampratio": -1, "timeconst": -1, "inheritrange": 0},
+    "orientation": {"kp": ..., "kv": -1, "dampratio": -1, "ctrlspec": 0},
+    "pid": {
+        "kp": ...,
+        **dict.fromkeys(("kv", "dampratio", "ki", "imax", "slewmax"), -1),
+        "inheritrange": 0,
+        "ctrlspec": 0,
+    },
+    "dcmotor": {
+        "motorconst": ...,
+        "resistance": ...,
+        "nominal": (0.0,) * 3,
+        "saturation": (0.0,) * 3,
+        "inductance": (0.0,) * 2,
+        "cogging": (0.0,) * 3,
+        "controller": (0.0,) * 6,
+        "thermal": (0.0,) * 6,
+        "lugre": (0.0,) * 5,
+        "ctrlspec": 0,
+    },
     "velocity": {"kv": ...},
     "damper": {"kv": ...},
     "cylinder": {"timeconst": ..., "bias": ..., "area": ..., "diameter": -1},

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from cardan.errors import suggestion
 from cardan.formats.raw import MeshDataError
 from cardan.spec.builtins import builtin_mesh, has_volume
 from cardan.spec.mjspec.struct import Named, fields, struct_class
-from cardan.spec.mjspec.values import LiveList, to_tree
+from cardan.spec.mjspec.values import FixedList, LiveList, letters_property, to_tree
 from cardan.spec.schema.actuator import PLUGIN_ACTUATOR
 from cardan.spec.schema.asset import (
     CUSTOM,
@@ -34,10 +36,18 @@ if TYPE_CHECKING:
 class MjsPlugin(Named):
     """An instance of an engine plugin: its name, its plugin, its settings."""
 
+    active = True
+
     @property
     def plugin_name(self) -> str:
         """Name of the instance's plugin, such as ``mujoco.pid``."""
         return self.element.parent["plugin"]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "active":
+            object.__setattr__(self, name, bool(value))
+        else:
+            super().__setattr__(name, value)
 
     @property
     def config(self) -> dict[str, str]:
@@ -167,13 +177,26 @@ MjsHField = struct_class("MjsHField", HFIELD_ROW, elevation="userdata")
 
 @fields(TEXTURE_ROW, drop=_SIDES)
 class MjsTexture(Named):
-    """A texture."""
+    """A texture. ``data`` has its pixels if a program gives them; they take the place of a file."""
+
+    gridlayout = letters_property(TEXTURE_ROW.attributes["gridlayout"], 12, exact=True)
+
+    @property
+    def data(self) -> bytes:
+        """Pixels, row by row, with ``nchannel`` bytes each; empty if the texture is generated or read from a file."""
+        return self.spec.tree.pixels.get(self.element, b"")
+
+    @data.setter
+    def data(self, value: bytes) -> None:
+        if not isinstance(value, bytes | bytearray | memoryview | np.ndarray):
+            raise self.element.error(f"expected bytes, found {type(value).__name__}", "data")
+        self.spec.tree.pixels[self.element] = bytes(value)
 
     @property
     def cubefiles(self) -> LiveList:
         """Files of the six sides of a cube texture: right, left, up, down, front, back."""
         values = self.element.resolved()
-        return LiveList([values[side] or "" for side in _SIDES], lambda new: setattr(self, "cubefiles", new))
+        return FixedList([values[side] or "" for side in _SIDES], lambda new: setattr(self, "cubefiles", new))
 
     @cubefiles.setter
     def cubefiles(self, value: list[str]) -> None:
@@ -192,13 +215,13 @@ class MjsMaterial(Named):
         """Names of the textures by role: user, rgb, occlusion, roughness, metallic, normal, opacity, ..."""
         values = self.element.resolved()
         names = [values.get(name) or "" for name in _TEXTURES]
-        return LiveList(names, lambda new: setattr(self, "textures", new))
+        return FixedList(names, lambda new: setattr(self, "textures", new))
 
     @textures.setter
     def textures(self, value: list[str]) -> None:
-        if len(value) > len(_TEXTURES):
-            raise self.element.error(f"expected at most {len(_TEXTURES)} names, found {len(value)}", "textures")
-        if value and value[0]:
+        if len(value) != len(_TEXTURES):
+            raise self.element.error(f"must have exactly {len(_TEXTURES)} elements, got {len(value)}", "textures")
+        if value[0]:
             raise self.element.error("no texture has the role 0 (user)", "textures")
         names = dict(zip(_TEXTURES, value, strict=False))
         for name in _TEXTURES[1:]:

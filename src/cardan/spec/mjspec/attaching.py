@@ -22,7 +22,7 @@ class Attaching:
     """The part of a specification that attaches others.
 
     The elements of the child become elements of the parent, with a prefix and a suffix. If the parent shares, structs
-    of the child stand for these elements afterwards, so that later changes through them change the parent. Otherwise
+    of the child represent these elements afterwards, so that later changes through them change the parent. Otherwise
     the child is unchanged.
     """
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardan.enums import mjtJoint, mjtObj
 from cardan.enums.base import MjEnum
-from cardan.spec.layout import bodies_in
+from cardan.spec.layout import bodies_in, keys_kept
 from cardan.spec.mjspec.assets import plugin_instance
 from cardan.spec.mjspec.struct import Field, Form, Named, Struct, fields, struct_class
 from cardan.spec.schema.body import BODY, CAMERA_ROW, FRAME, GEOM_ROW, INERTIAL, JOINT_ROW, LIGHT_ROW, SITE_ROW
@@ -256,6 +256,39 @@ class MjsBody(Container):
         inertial = self.part("inertial", make=bool(value))
         if not value and inertial is not None:
             inertial.parent.children.remove(inertial)
+
+    @property
+    def fuse(self) -> bool:
+        """Whether ``fusestatic`` may fuse the body with its parent."""
+        return self.element.resolved().get("fuse") != "false"
+
+    @fuse.setter
+    def fuse(self, value: Any) -> None:
+        may = value == "auto" if isinstance(value, str) else bool(value)
+        self.write(BODY.attributes["fuse"], "fuse", "auto" if may else "false")
+
+    def to_frame(self) -> MjsFrame:
+        """Replace the body by a frame of its parent with the same pose, which holds the content of the body.
+
+        The struct of the body must not be used afterwards. Joints become joints of the parent, and the inertial frame
+        is lost. Raises MjcfError for the world body.
+        """
+        element = self.element
+        if element.parent is None or element.tag != "body":
+            raise element.error("only bodies inside the world can become frames")
+        names = ("pos", *(row.name for row in ORIENTATION), "childclass")
+        given = {name: element.attributes[name] for name in names if name in element.attributes}
+        with keys_kept(element.tree):
+            place = element.parent.children.index(element)
+            frame = element.parent.add("frame", **given)
+            element.parent.children.insert(place, element.parent.children.pop())
+            element.parent.children.remove(element)
+            for child in [child for child in element.children if child.tag not in ("inertial", "plugin")]:
+                child.parent = frame
+                frame.children.append(child)
+        element.parent, element.children = None, []
+        self.spec.edited()
+        return self.spec.struct(frame)
 
     @property
     def frames(self) -> list[MjsFrame]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from cardan.errors import MjcfError
 from cardan.spec.mjspec.struct import Form, Named, Struct, fields, struct_class
+from cardan.spec.mjspec.values import letters_property
 from cardan.spec.schema.keywords import DISABLE_FLAGS, ENABLE_FLAGS
 from cardan.spec.schema.language import DEFAULT
 from cardan.spec.schema.relations import EQUALITY_SHARED
@@ -68,6 +69,8 @@ MjsStatistic = struct_class("MjsStatistic", STATISTIC, Struct)  # NaN: computed
 class MjsCompiler(Struct):
     """Compiler settings."""
 
+    eulerseq = letters_property(COMPILER.attributes["eulerseq"], 3)
+
     LRopt = _section(MjsLROpt, LENGTH_RANGE_ROW)
 
 
@@ -77,7 +80,8 @@ class MjsVisual(Struct):
 
 for _tag, _row in VISUAL.children.items():
     _group = struct_class("MjsVisual" + _tag.capitalize(), _row, Struct)
-    setattr(MjsVisual, "global_" if _tag == "global" else _tag, _section(_group, _row))
+    setattr(MjsVisual, _tag, _section(_group, _row))
+MjsVisual.global_ = vars(MjsVisual)["global"]
 
 
 # --- default classes -------------------------------------------------------------------------------------------------

@@ -194,13 +194,28 @@ class Specification(Attaching):
                 raise
             return struct
 
-    def add_plugin(self, plugin_name: str, name: str, config: Mapping[str, Any] | None = None) -> assets.MjsPlugin:
+    def activate_plugin(self, name: str) -> None:
+        """Declare that the model uses an engine plugin, such as ``mujoco.pid``."""
+        extension = self.tree.section("extension")
+        if not any(part["plugin"] == name for part in extension.all("plugin")):
+            extension.add("plugin", plugin=name)
+
+    def add_plugin(
+        self,
+        plugin_name: str,
+        name: str,
+        config: Mapping[str, Any] | None = None,
+        active: bool = True,
+        info: str | None = None,
+    ) -> assets.MjsPlugin:
         """Add an instance of an engine plugin, and declare the plugin.
 
         Args:
             plugin_name: the plugin, such as ``mujoco.pid``.
             name: name of the instance, by which elements refer to the instance (``actuator.plugin = "name"``).
             config: settings of the instance by key. Values are texts or numbers.
+            active: whether elements use the instance; kept for programs that set it.
+            info: place of the definition, for error messages.
 
         Raises:
             MjcfError: a name is missing, or the instance's name is already used.
@@ -214,6 +229,10 @@ class Specification(Attaching):
         holder = next((part for part in extension.all("plugin") if part["plugin"] == plugin_name), None)
         struct = self.struct((holder or extension.add("plugin", plugin=plugin_name)).add("instance", name=name))
         struct.config = config or {}
+        struct.active = active
+        if info is not None:
+            struct.info = info
+        self._signature = 0
         return struct
 
     def add_default(self, name: str, parent: MjsDefault | str | None = None) -> MjsDefault:
@@ -238,8 +257,9 @@ class Specification(Attaching):
     def delete(self, element: Struct | MjsDefault) -> None:
         """Remove an element with its content and all elements that refer to them, or remove an unused default class.
 
-        If a material or texture is removed, elements that use it only lose the reference. Keyframes keep the values of
-        the remaining elements.
+        If a material or texture is removed, elements that use it only lose the reference. With ``compat="4.0"``,
+        references to other elements than bodies and frames are left, and compilation fails if they remain. Keyframes
+        keep the values of the remaining elements.
 
         Raises:
             MjcfError: the element is the world body, or a default class in use.
@@ -262,8 +282,9 @@ class Specification(Attaching):
         if self.tree.root not in element.element.around():
             raise ValueError(f"the {element.kind} is not in this model: it was deleted before")
         self._signature = 0
+        alone = self.compat == "4.0" and element.element.tag not in ("body", "frame")
         with keys_kept(self.tree):
-            remove(element.element)
+            remove(element.element, alone)
 
     # --- checks ------------------------------------------------------------------------------------------------------
 
@@ -278,7 +299,7 @@ class Specification(Attaching):
     # --- settings ----------------------------------------------------------------------------------------------------
 
     @property
-    def worldbody(self) -> MjsBody:
+    def worldbody(self) -> bodies.MjsBody:
         """The world body."""
         return self.struct(self.tree.worldbody)
 

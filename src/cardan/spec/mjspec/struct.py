@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from cardan.errors import MjcfError, MjcfTypeError, suggestion
-from cardan.spec.mjspec.values import to_tree, to_user
+from cardan.spec.mjspec.values import EXACT_LENGTHS, to_tree, to_user
 from cardan.spec.schema.rows import Type
 from cardan.spec.schema.shared import ORIENTATION
 
@@ -100,6 +100,9 @@ def _array(struct: type[Struct], name: str, value: Any) -> Any:
         ValueError: an array has a wrong number of entries.
     """
     field = getattr(struct, name, None)
+    length = EXACT_LENGTHS.get(field) if isinstance(field, property) else None
+    if length is not None and len(value) != length:
+        raise ValueError(f"{name} should have length {length}, got {len(value)}.")
     row = field.row if isinstance(field, Field) else None
     if row is None or row.type is not Type.REAL or row.high is None or row.scalar or isinstance(value, str | bytes):
         return value

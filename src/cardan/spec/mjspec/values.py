@@ -59,6 +59,53 @@ class LiveList(list[Any]):
         self._write(list(self))
 
 
+class FixedList(LiveList):
+    """A list of fixed length. Its indices must not be negative."""
+
+    def __getitem__(self, key: Any) -> Any:
+        return super().__getitem__(self._checked(key))
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        super().__setitem__(self._checked(key), value)
+
+    def append(self, value: Any) -> None:
+        """Raise TypeError: the length is fixed."""
+        raise TypeError("the length of this list is fixed")
+
+    def _checked(self, key: Any) -> Any:
+        if not isinstance(key, slice) and not 0 <= key < len(self):
+            raise IndexError(f"Index out of range: {key}; expected 0 to {len(self) - 1}")
+        return key
+
+
+def letters_property(row: Attribute, count: int, exact: bool = False) -> property:
+    """Return a property for a text of at most ``count`` letters, whose value is a list of letters.
+
+    Letters that are not given are NUL characters. If ``exact`` is true, keyword arguments need all letters.
+    """
+
+    def get(self: Any) -> FixedList:
+        text = (self.read(row) or "").ljust(count, "\0")
+        return FixedList(text, lambda new: put(self, new))
+
+    def put(self: Any, value: Any) -> None:
+        given = list(value)
+        if not all(isinstance(letter, str) and len(letter) == 1 for letter in given):
+            raise ValueError(f"{row.name}: list elements must be single characters")
+        if len(given) > count:
+            raise ValueError(f"{row.name} may have at most {count} characters, got {len(given)}")
+        self.write(row, row.name, "".join(given).rstrip("\0"))
+
+    made = property(get, put, doc=row.meaning)
+    if exact:
+        EXACT_LENGTHS[made] = count
+    return made
+
+
+EXACT_LENGTHS: dict[property, int] = {}
+"""Properties whose values need a fixed length in keyword arguments, with this length."""
+
+
 # --- tree to user ----------------------------------------------------------------------------------------------------
 
 
