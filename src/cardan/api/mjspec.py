@@ -264,4 +264,4 @@ MjStruct = Union[tuple(kind.struct for kind in KINDS.values())]  # noqa: UP007
 """Type of all structs of elements."""
 
 __all__ = ["MjSpec", "MjStruct", "mjtBuiltin", "mjtGeomInertia", "mjtInertiaFromGeom", "mjtLimited", "mjtMark"]
-__all__ += ["mjtOrientation", *STRUCTS]
+__all__ += ["mjtOrientation", *STRUCTS]  # noqa: PLE0604
