@@ -9,6 +9,11 @@ model without mu predicts: mu grows if the ratio is below 1/4, and shrinks if it
 times in a row, each divisor is the square of the previous divisor. So mu follows changes of the curvature slowly, but
 vanishes within a few steps near the minimum, where convergence becomes quadratic.
 
+With scales D of the variables, the same is done in the variables z = x / D.
+
+MuJoCo 4.0 ends by other criteria than 3.1 and uses relative steps of finite differences. The setting `compat` of the
+process (`cardan.set_compat`) selects the defaults.
+
 Sources: K. Levenberg (1944), D. Marquardt (1963); Nocedal and Wright, Numerical Optimization, chapters 3, 4 and 10;
 Tassa, Mansard and Todorov, Control-limited differential dynamic programming (2014), for the box.
 """
@@ -21,11 +26,12 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
 import numpy as np
 
 from cardan.api.mju_boxqp import mju_boxQP
+from cardan.compat import get_compat
 from cardan.constants import mjMINVAL
 
 __all__ = [
@@ -50,6 +56,9 @@ DERIVATIVE_ERROR = 1e-4
 SUFFICIENT = 0.01
 """Smallest reduction for accepting a step, relative to the linear model's reduction (Armijo's condition)."""
 
+SMALLEST_COLUMN = float(np.finfo(float).eps ** 0.5)
+"""Smallest norm of a Jacobian's column from which a scale is computed."""
+
 POOR, GOOD = 0.25, 0.75
 """Ratios of actual to predicted reduction: below `POOR` the regulariser grows, above `GOOD` it shrinks."""
 
@@ -73,6 +82,7 @@ class Status(enum.Enum):
     NO_IMPROVEMENT = enum.auto()
     MAX_ITER = enum.auto()
     DX_TOL = enum.auto()
+    G_TOL = enum.auto()
 
 
 REASONS = {
@@ -80,6 +90,7 @@ REASONS = {
     Status.NO_IMPROVEMENT: "insufficient reduction at the largest regularizer",
     Status.MAX_ITER: "maximum iterations",
     Status.DX_TOL: "norm(dx) < tol",
+    Status.G_TOL: "norm(gradient) < tol",
 }
 
 
@@ -93,6 +104,7 @@ class IterLog:
         reduction: reduction of the objective by the iteration.
         regularizer: value of mu with which the step was computed.
         residual, jacobian: residual and Jacobian at the point, with `Verbosity.FULLITER`.
+        grad: gradient of the objective at the point, shape (nx, 1), with `Verbosity.FULLITER`.
         step: change of the point, with `Verbosity.FULLITER`.
     """
 
@@ -102,6 +114,7 @@ class IterLog:
     regularizer: float
     residual: np.ndarray | None = None
     jacobian: np.ndarray | None = None
+    grad: np.ndarray | None = None
     step: np.ndarray | None = None
 
 
@@ -134,7 +147,8 @@ def jacobian_fd(
 ) -> tuple[np.ndarray, int]:
     """Compute the Jacobian of a residual by finite differences that stay within the bounds.
 
-    Each bounded variable is moved towards the bound that is farther away.
+    Each bounded variable is moved towards the bound that is farther away. With the setting ``compat="4.0"`` of the
+    process, the step of a variable x is eps max(1, abs(x)).
 
     Args:
         residual: function of a matrix with a point in each column; returns the residuals, one in each column.
@@ -148,11 +162,12 @@ def jacobian_fd(
         The Jacobian, shape (nr, nx), and the number of residuals computed so far.
     """
     point = x.reshape(-1, 1)
-    target = point + float(eps)
+    step = float(eps) * (np.maximum(1.0, np.abs(point)) if get_compat() == "4.0" else 1.0)
+    target = point + step
     if bounds is not None:
         lower, upper = (np.asarray(bound, float).reshape(-1, 1) for bound in bounds)
         forward = upper - point >= point - lower
-        target = np.where(forward, np.minimum(target, upper), np.maximum(point - float(eps), lower))
+        target = np.where(forward, np.minimum(target, upper), np.maximum(point - step, lower))
     moved = np.where(np.eye(x.size, dtype=bool), target, point)
     difference = np.asarray(residual(moved), float).reshape(r.size, x.size) - r.reshape(-1, 1)
     return difference / (target - point).ravel(), n_res + x.size
@@ -226,9 +241,34 @@ def _check_finite(what: str, values: np.ndarray) -> None:
         raise ValueError(f"{what} must contain finite values only")
 
 
+class _Tolerances(NamedTuple):
+    """Tolerances of one minimisation.
+
+    Attributes:
+        step: length of a step at which it ends; None: `relative` decides.
+        relative: it ends at steps shorter than relative (relative + norm(x)).
+        gradient: norm of the scaled gradient at which it ends; negative: it does not end by the gradient.
+    """
+
+    step: float | None
+    relative: float
+    gradient: float
+
+
+def _tolerances(tol: float | None, xtol: float | None, gtol: float | None, later: bool) -> _Tolerances:
+    """Return the tolerances that the arguments of `least_squares` mean; `later` selects the defaults of MuJoCo 4.0."""
+    if tol is None and xtol is None and not later:
+        tol = 1e-6
+    gradient = (1e-8 if later else -1.0) if gtol is None else float(gtol)
+    return _Tolerances(tol, 1e-8 if xtol is None else float(xtol), gradient)
+
+
 @dataclass
 class _Run:
-    """State of one minimisation. The point `x`, the residual `r` and both bounds, if given, are column vectors."""
+    """State of one minimisation. The point `x`, the residual `r` and both bounds, if given, are column vectors.
+
+    `last` contains the Jacobian and the gradient at `x`, or None if they are not known.
+    """
 
     residual: Residual
     norm: Norm
@@ -236,12 +276,14 @@ class _Run:
     x: np.ndarray
     factor: float
     mu_range: tuple[float, float]
-    tol: float
+    tolerances: _Tolerances
+    x_scale: np.ndarray | str | None
     verbosity: Verbosity
     output: TextIO
     mu: float = 0.0
     shrinkage: int = 1
     r: np.ndarray = field(default_factory=lambda: np.zeros((0, 1)))
+    last: tuple[np.ndarray, np.ndarray] | None = None
     value: float = 0.0
     n_res: int = 0
     n_jac: int = 0
@@ -267,8 +309,37 @@ class _Run:
         self.mu = self.mu if self.mu >= self.mu_range[0] else 0.0
         self.shrinkage = 2 * self.shrinkage if self.mu else 1
 
-    def step(self, gradient: np.ndarray, hessian: np.ndarray) -> np.ndarray | None:
-        """Return the minimiser of the regularised model within the bounds; None if H + mu I isn't positive definite."""
+    def scales(self, matrix: np.ndarray) -> np.ndarray | None:
+        """Return the scales D of the variables, shape (nx, 1), for a Jacobian; None if they are 1."""
+        if isinstance(self.x_scale, str):
+            return 1.0 / np.maximum(np.linalg.norm(matrix, axis=0), SMALLEST_COLUMN).reshape(-1, 1)
+        return self.x_scale
+
+    def is_flat(self, gradient: np.ndarray, scales: np.ndarray | None) -> bool:
+        """Return whether the scaled gradient is within its tolerance, in directions that stay within the bounds."""
+        if self.bounds is not None:
+            lower, upper = self.bounds
+            held = ((self.x <= lower) & (gradient > 0)) | ((self.x >= upper) & (gradient < 0))
+            gradient = np.where(held, 0.0, gradient)
+        return bool(np.linalg.norm(gradient if scales is None else scales * gradient) <= self.tolerances.gradient)
+
+    def is_short(self, dx: np.ndarray) -> bool:
+        """Return whether a step from `x` is so short that the minimisation ends."""
+        step, relative, _ = self.tolerances
+        return bool(np.linalg.norm(dx) < (relative * (relative + np.linalg.norm(self.x)) if step is None else step))
+
+    def scaled_step(self, gradient: np.ndarray, hessian: np.ndarray, scales: np.ndarray | None) -> np.ndarray | None:
+        """Return the result of `step`, computed in the scaled variables."""
+        if scales is None:
+            return self.step(gradient, hessian, 1.0)
+        dz = self.step(scales * gradient, scales * hessian * scales.T, scales)
+        return None if dz is None else scales * dz
+
+    def step(self, gradient: np.ndarray, hessian: np.ndarray, scales: np.ndarray | float) -> np.ndarray | None:
+        """Return the minimiser of the regularised model within the bounds; None if H + mu I isn't positive definite.
+
+        Gradient, Hessian and result are those of the scaled variables.
+        """
         matrix = hessian + self.mu * np.eye(len(hessian))
         if self.bounds is None:
             try:
@@ -280,7 +351,7 @@ class _Run:
             return -np.linalg.solve(factor.T, np.linalg.solve(factor, gradient))
         n = len(hessian)
         solution, work, index = np.zeros(n), np.zeros((n, n + 7)), np.zeros(n, np.int32)
-        lower, upper = (bound.ravel() - self.x.ravel() for bound in self.bounds)
+        lower, upper = (((bound - self.x) / scales).ravel() for bound in self.bounds)
         if mju_boxQP(solution, work, index, matrix, gradient.ravel(), lower, upper) < 0:
             return None
         return solution.reshape(-1, 1)
@@ -292,16 +363,19 @@ def least_squares(
     bounds: Sequence[np.ndarray] | None = None,
     jacobian: Jacobian | None = None,
     norm: Norm = Quadratic(),  # noqa: B008 (it has no state)
-    eps: float = 1e-6,
+    eps: float | None = None,
     mu_min: float = 1e-6,
     mu_max: float = 1e8,
     mu_factor: float = 10.0**0.1,
-    tol: float = 1e-6,
+    tol: float | None = None,
     max_iter: int = 100,
     verbose: Verbosity | int = Verbosity.ITER,
     output: TextIO | None = None,
     iter_callback: Callable[[list[IterLog]], None] | None = None,
     check_derivatives: bool = False,
+    xtol: float | None = None,
+    gtol: float | None = None,
+    x_scale: float | np.ndarray | str | None = None,
 ) -> tuple[np.ndarray, list[IterLog]]:
     """Minimise the norm of a residual within bounds.
 
@@ -311,24 +385,30 @@ def least_squares(
         bounds: lower and upper bounds of the point, nx numbers each.
         jacobian: function of a point and its residual; None: finite differences of the residual.
         norm: measure of the residual.
-        eps: step of the finite differences.
+        eps: step of the finite differences (see `jacobian_fd`); None: 1e-6, or with ``compat="4.0"`` 1.49e-8.
         mu_min: smallest positive regulariser; smaller values become 0.
         mu_max: regulariser at which the minimisation ends if no step has lowered the objective enough.
         mu_factor: factor by which the regulariser grows and first shrinks.
-        tol: length of a step at which the minimisation ends.
+        tol: length of a step at which the minimisation ends, in place of `xtol`.
         max_iter: maximum number of iterations.
         verbose: amount of output.
         output: file for the output; standard output if None.
         iter_callback: function that is called with the trace after each iteration that took a step, and at the end.
         check_derivatives: compare Jacobian and norm with finite differences at the start.
+        xtol: the minimisation ends if a step from x is shorter than xtol (xtol + norm(x)). If both `xtol` and `tol` are
+            None, `xtol` is 1e-8 with ``compat="4.0"``, otherwise `tol` is 1e-6.
+        gtol: norm of the scaled gradient at which the minimisation ends. Directions that leave the bounds do not count.
+            None: 1e-8 with ``compat="4.0"``, otherwise -1, which disables the criterion.
+        x_scale: scales D of the variables, nx positive numbers or one: mu acts on x / D. With "jac", a scale is 1 over
+            the norm of the variable's column of the Jacobian.
 
     Returns:
         The best point, in the shape of `x0`, and the trace: a record for each iteration that took a step, and a last
         record for the returned point.
 
     Raises:
-        ValueError: the bounds have a wrong size or order, or the bounds or the initial point are not finite. Or a
-            derivative that was checked does not match.
+        ValueError: the bounds or scales have a wrong size or order, or the bounds, scales or the initial point are not
+            finite. Or a derivative that was checked does not match.
     """
     said: TextIO = output or sys.stdout
     start = np.array(x0, float)
@@ -336,10 +416,15 @@ def least_squares(
     limits = _checked_bounds(column, bounds)
     if limits is not None:
         column = np.clip(column, *limits)
-    run = _Run(residual, norm, limits, column, mu_factor, (mu_min, mu_max), tol, Verbosity(verbose), said)
+    later = get_compat() == "4.0"
+    tolerances = _tolerances(tol, xtol, gtol, later)
+    scales, verbosity = _checked_scales(column.size, x_scale), Verbosity(verbose)
+    run = _Run(residual, norm, limits, column, mu_factor, (mu_min, mu_max), tolerances, scales, verbosity, said)
+    if eps is None:
+        eps = float(np.finfo(float).eps ** 0.5) if later else 1e-6
     began = time.perf_counter()
     status = _minimise(run, jacobian, eps, max_iter, iter_callback, output, check_derivatives)
-    run.trace.append(IterLog(run.x.copy(), run.value, 0.0, run.mu))
+    _record_end(run, jacobian, eps, later)
     if iter_callback is not None:
         iter_callback(run.trace)
     _say_end(run, status, time.perf_counter() - began)
@@ -359,24 +444,48 @@ def _minimise(
     run.r = run.residual_at(run.x)
     run.value = float(run.norm.value(run.r))
     for iteration in range(max_iter):
-        if jacobian is not None:
-            run.n_jac += 1
-            matrix = np.asarray(jacobian(run.x, run.r), float)
-        else:
-            start = time.perf_counter()
-            matrix, run.n_res = jacobian_fd(run.residual, run.x, run.r, eps, run.n_res, run.bounds)
-            run.seconds += time.perf_counter() - start
+        matrix = _jacobian_at(run, jacobian, eps)
         if check_derivatives and iteration == 0:
             if jacobian is not None:
                 run.n_res = check_jacobian(run.residual, run.x, run.r, matrix, eps, run.n_res, run.bounds, output)
             check_norm(run.r, run.norm, eps, output)
+        gradient, hessian = run.norm.grad_hess(run.r, matrix)
+        gradient = np.asarray(gradient, float).reshape(-1, 1)
+        run.last = matrix, gradient
+        if run.is_flat(gradient, run.scales(matrix)):
+            return Status.G_TOL
         taken = len(run.trace)
-        ended = _iterate(run, matrix)
+        ended = _iterate(run, matrix, gradient, hessian)
         if iter_callback is not None and len(run.trace) > taken:
             iter_callback(run.trace)
         if ended is not None:
             return ended
     return Status.MAX_ITER
+
+
+def _jacobian_at(run: _Run, jacobian: Jacobian | None, eps: float) -> np.ndarray:
+    """Compute the Jacobian at the current point by the user's function, or by finite differences."""
+    if jacobian is not None:
+        run.n_jac += 1
+        return np.asarray(jacobian(run.x, run.r), float)
+    start = time.perf_counter()
+    matrix, run.n_res = jacobian_fd(run.residual, run.x, run.r, eps, run.n_res, run.bounds)
+    run.seconds += time.perf_counter() - start
+    return matrix
+
+
+def _checked_scales(count: int, x_scale: float | np.ndarray | str | None) -> np.ndarray | str | None:
+    """Return the scales of `count` variables as a column, "jac" or None; raise ValueError if they are invalid."""
+    if x_scale is None or (isinstance(x_scale, str) and x_scale == "jac"):
+        return x_scale
+    if isinstance(x_scale, str):
+        raise ValueError(f'x_scale must be None, "jac", or positive numbers, not {x_scale!r}')
+    scales = np.asarray(x_scale, float)
+    if scales.shape not in ((), (count,)):
+        raise ValueError(f"x_scale must have shape ({count},), like x0, or be a number; got shape {scales.shape}")
+    if not np.all(np.isfinite(scales) & (scales > 0)):
+        raise ValueError("x_scale must be positive and finite")
+    return None if np.all(scales == 1.0) else np.full((count, 1), scales.reshape(-1, 1) if scales.ndim else scales)
 
 
 def _checked_bounds(x: np.ndarray, bounds: Sequence[np.ndarray] | None) -> tuple[np.ndarray, np.ndarray] | None:
@@ -397,15 +506,14 @@ def _checked_bounds(x: np.ndarray, bounds: Sequence[np.ndarray] | None) -> tuple
     return lower, upper
 
 
-def _iterate(run: _Run, matrix: np.ndarray) -> Status | None:
+def _iterate(run: _Run, matrix: np.ndarray, gradient: np.ndarray, hessian: np.ndarray) -> Status | None:
     """Take a step that lowers the objective enough, and adapt the regulariser; return the reason to end, or None.
 
     A step shorter than the tolerance is a reason to end. It is still taken if it lowers the objective enough.
     """
-    gradient, hessian = run.norm.grad_hess(run.r, matrix)
-    gradient = np.asarray(gradient, float).reshape(-1, 1)
+    scales = run.scales(matrix)
     while True:
-        dx = run.step(gradient, hessian)
+        dx = run.scaled_step(gradient, hessian, scales)
         if dx is not None:
             x = run.x + dx if run.bounds is None else np.clip(run.x + dx, *run.bounds)
             dx = x - run.x
@@ -414,7 +522,7 @@ def _iterate(run: _Run, matrix: np.ndarray) -> Status | None:
             slope = float(np.vdot(gradient, dx))
             if run.value - value >= -SUFFICIENT * slope:
                 break
-            if np.linalg.norm(dx) < run.tol:
+            if run.is_short(dx):
                 return Status.DX_TOL
         if run.mu >= run.mu_range[1]:
             return Status.NO_IMPROVEMENT if dx is not None else Status.FACTORIZATION_FAILED
@@ -422,9 +530,10 @@ def _iterate(run: _Run, matrix: np.ndarray) -> Status | None:
     predicted = -(slope + 0.5 * float(np.vdot(dx, hessian @ dx)))
     reduction = run.value - value
     ratio = reduction / predicted if predicted else 0.0
-    _record(run, reduction, ratio, matrix, dx)
-    run.x, run.r, run.value = x, r, value
-    if np.linalg.norm(dx) < run.tol:
+    _record(run, reduction, ratio, (run.r, matrix, gradient, dx))
+    ends = run.is_short(dx)
+    run.x, run.r, run.value, run.last = x, r, value, None
+    if ends:
         return Status.DX_TOL
     if ratio > GOOD:
         run.shrink()
@@ -433,10 +542,14 @@ def _iterate(run: _Run, matrix: np.ndarray) -> Status | None:
     return None
 
 
-def _record(run: _Run, reduction: float, ratio: float, matrix: np.ndarray, dx: np.ndarray) -> None:
-    """Append an iteration to the trace. If the verbosity is at least `Verbosity.ITER`, print the iteration."""
-    full = (run.r, matrix, dx) if run.verbosity is Verbosity.FULLITER else ()
-    run.trace.append(IterLog(run.x.copy(), run.value, reduction, run.mu, *full))
+def _record(run: _Run, reduction: float, ratio: float, full: tuple[np.ndarray, ...]) -> None:
+    """Append an iteration to the trace. If the verbosity is at least `Verbosity.ITER`, print the iteration.
+
+    `full` contains residual, Jacobian, gradient and step.
+    """
+    kept = full if run.verbosity is Verbosity.FULLITER else ()
+    run.trace.append(IterLog(run.x.copy(), run.value, reduction, run.mu, *kept))
+    dx = full[-1]
     if run.verbosity.value < Verbosity.ITER.value:
         return
     mu = np.log10(run.mu) if run.mu else -np.inf
@@ -447,6 +560,15 @@ def _record(run: _Run, reduction: float, ratio: float, matrix: np.ndarray, dx: n
     )
     if run.verbosity is Verbosity.FULLITER:
         print(f"  x: {run.x.ravel()}\n  r: {run.r.ravel()}", file=run.output)
+
+
+def _record_end(run: _Run, jacobian: Jacobian | None, eps: float, later: bool) -> None:
+    """Append the record of the returned point to the trace, with derivatives for `Verbosity.FULLITER` of 4.0."""
+    if run.verbosity is Verbosity.FULLITER and run.last is None and later:
+        matrix = _jacobian_at(run, jacobian, eps)
+        run.last = matrix, np.asarray(run.norm.grad_hess(run.r, matrix)[0], float).reshape(-1, 1)
+    full = (run.r, *run.last) if run.verbosity is Verbosity.FULLITER and run.last is not None else ()
+    run.trace.append(IterLog(run.x.copy(), run.value, 0.0, run.mu, *full))
 
 
 def _say_end(run: _Run, status: Status, seconds: float) -> None:
