@@ -24,7 +24,6 @@ from cardan.maths.types import Vec3
 from cardan.maths.vector import (
     MINVAL,
     add3,
-    add_scaled3,
     dot3,
     get3,
     get9,
@@ -230,24 +229,34 @@ def count_corners(m: Model, d: Data, shape: int, k: int) -> int:
 
 
 @kernel
-def face_corner(m: Model, d: Data, shape: int, k: int, corner: int, out: Vec3) -> Vec3:
-    """Corner number `corner` of candidate face `k`, in the world frame (m). The corners are in order around the face.
+def box_face_corner(k: int, corner: int, side: float, size: Vec3) -> Vec3:
+    """Corner number `corner` of a box's face across axis `k`, on the side `side` (1 or -1), in the frame of the box.
 
+    The corners are clockwise as seen from outside.
+    """
+    a = -1.0 if corner == 0 or corner == 3 else 1.0
+    b = 1.0 if corner < 2 else -1.0
+    if k == 0:
+        return (side * size[0], b * size[1], -side * a * size[2])
+    if k == 1:
+        return (a * size[0], side * size[1], -side * b * size[2])
+    return (side * a * size[0], b * size[1], side * size[2])
+
+
+@kernel
+def face_corner(m: Model, d: Data, shape: int, k: int, corner: int, out: Vec3) -> Vec3:
+    """Corner number `corner` of candidate face `k`, in the world frame (m).
+
+    The corners are clockwise as seen from outside. Each face starts at the corner at which MuJoCo 4.0.0 starts.
     `shape` is the side of the pair (0 or 1), and `out` the outward contact normal.
     """
     kind, size = d.work.shape_type[shape], get3(d.work.shape_size, shape)
     if kind == GEOM_MESH:
-        first = m.aux.polygon_vertadr[polygon_of(m, d, shape, k)]
-        return place(d, shape, mesh_point(m, m.aux.polygon_vert[first + corner]))
+        last = m.aux.polygon_vertadr[polygon_of(m, d, shape, k) + 1] - 1
+        return place(d, shape, mesh_point(m, m.aux.polygon_vert[last - corner]))
     normal = mul_mat_t_vec3(get9(d.work.shape_mat, shape), face_normal(m, d, shape, k, out))
     if kind == GEOM_CYLINDER:
         x, y = rim_corner(corner)
-        return place(d, shape, (size[0] * x, size[0] * y, size[1] * normal[2]))
-    i, j = (k + 1) % 3, (k + 2) % 3
-    side_i = 1.0 if corner == 0 or corner == 3 else -1.0
-    side_j = 1.0 if corner < 2 else -1.0
-    half_i = size[0] if i == 0 else (size[1] if i == 1 else size[2])
-    half_j = size[0] if j == 0 else (size[1] if j == 1 else size[2])
-    half_k = size[0] if k == 0 else (size[1] if k == 1 else size[2])
-    local = add_scaled3(axis_vector(i, side_i * half_i), axis_vector(j, 1.0), side_j * half_j)
-    return place(d, shape, add_scaled3(local, normal, half_k))
+        return place(d, shape, (size[0] * x, -size[0] * y if normal[2] > 0.0 else size[0] * y, size[1] * normal[2]))
+    side = 1.0 if (normal[0] if k == 0 else (normal[1] if k == 1 else normal[2])) > 0.0 else -1.0
+    return place(d, shape, box_face_corner(k, corner, side, size))

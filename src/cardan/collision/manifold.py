@@ -89,13 +89,14 @@ def clip_polygon(d: Data, source: int, n: int, point: Vec3, outward: Vec3) -> in
     """Clip a polygon by a plane; return the number of corners of the part behind it.
 
     The polygon's `n` corners are in half `source` (0 or 1) of ``d.work.outline``; the corners of the part are written
-    to the other half. The plane passes through `point` and has the normal `outward`.
+    to the other half, first those on the side from corner 0 to corner 1. The plane passes through `point` and has the
+    normal `outward`.
     """
     base, target, count = OUTLINE * source, OUTLINE * (1 - source), 0
-    before = get3(d.work.outline, base + n - 1)
+    before = get3(d.work.outline, base)
     height = dot3(sub3(before, point), outward)
     for k in range(n):
-        here = get3(d.work.outline, base + k)
+        here = get3(d.work.outline, base + (k + 1 if k + 1 < n else 0))
         next_height = dot3(sub3(here, point), outward)
         if (height < 0.0 < next_height or next_height < 0.0 < height) and count < OUTLINE:
             share = height / (height - next_height)
@@ -110,25 +111,23 @@ def clip_polygon(d: Data, source: int, n: int, point: Vec3, outward: Vec3) -> in
 
 @kernel
 def clip_faces(m: Model, d: Data, face1: int, face2: int, normal: Vec3) -> tuple[int, int]:
-    """Clip a face of the first shape by the sides of a face of the second.
+    """Project a face of the second shape on a face of the first, and clip it by the sides of this face.
 
     Returns:
         The half of ``d.work.outline`` with the result, and its number of corners.
     """
     against = scale3(normal, -1.0)
     up = face_normal(m, d, 0, face1, normal)
-    n, half = min(count_corners(m, d, 0, face1), OUTLINE), 0
+    a = face_corner(m, d, 0, face1, 0, normal)
+    n, half = min(count_corners(m, d, 1, face2), OUTLINE), 0
     for k in range(n):
-        set3(d.work.outline, k, face_corner(m, d, 0, face1, k, normal))
-    nside = count_corners(m, d, 1, face2)
-    a, b = face_corner(m, d, 1, face2, 0, against), face_corner(m, d, 1, face2, 1, against)
-    turn = dot3(cross(sub3(b, a), sub3(face_corner(m, d, 1, face2, nside - 1, against), b)), up)
-    side = -1.0 if turn > 0.0 else 1.0
-    a = face_corner(m, d, 1, face2, nside - 1, against)
+        corner = face_corner(m, d, 1, face2, k, against)
+        set3(d.work.outline, k, add_scaled3(corner, up, -dot3(sub3(corner, a), up)))
+    nside = count_corners(m, d, 0, face1)
     for k in range(nside):
-        b = face_corner(m, d, 1, face2, k, against)
+        b = face_corner(m, d, 0, face1, k + 1 if k + 1 < nside else 0, normal)
         if n > 0:
-            n = clip_polygon(d, half, n, a, scale3(cross(up, sub3(b, a)), side))
+            n = clip_polygon(d, half, n, a, cross(up, sub3(b, a)))
             half = 1 - half
         a = b
     return half, n
@@ -160,28 +159,28 @@ def triangle(d: Data, base: int, i: int, j: int, k: int, normal: Vec3) -> float:
 
 
 @kernel
-def largest_quadrilateral(d: Data, half: int, n: int, normal: Vec3) -> tuple[int, int, int, int]:
-    """Find the four of `n` corners of a convex polygon that span the largest area, in order.
+def wide_quadrilateral(d: Data, half: int, n: int, normal: Vec3) -> tuple[int, int, int, int]:
+    """Find four of `n` corners of a convex polygon that span a large area, in order.
 
-    For each first corner, the third moves around the polygon, and the other two follow monotonically.
+    Corner 0 is one of them. The others start at corners 1 to 3, and are moved along the polygon while this increases
+    the area: the last, then the third as far as possible, then the second by one corner; again if the last moves.
     """
-    base, largest = OUTLINE * half, -1.0
-    best = (0, 1, 2, 3)
-    for i in range(n - 3):
-        j, rest = i + 1, i + 3
-        for k in range(i + 2, n - 1):
-            rest = max(rest, k + 1)
-            area1, area2 = triangle(d, base, i, j, k, normal), triangle(d, base, i, k, rest, normal)
-            while j + 1 < k and triangle(d, base, i, j + 1, k, normal) >= area1:
-                j += 1
-                area1 = triangle(d, base, i, j, k, normal)
-            while rest + 1 < n and triangle(d, base, i, k, rest + 1, normal) >= area2:
-                rest += 1
-                area2 = triangle(d, base, i, k, rest, normal)
-            area = area1 + area2
-            if area > largest:
-                largest, best = area, (i, j, k, rest)
-    return best
+    base = OUTLINE * half
+    second, third, last, before = 1, 2, 3, -1
+    while last != before:
+        before = last
+        while last + 1 < n and triangle(d, base, 0, third, last + 1, normal) > triangle(d, base, 0, third, last, normal):
+            last += 1
+        if last != before:
+            while third + 1 < last and (
+                triangle(d, base, second, third + 1, last, normal) > triangle(d, base, second, third, last, normal)
+            ):
+                third += 1
+            if second + 1 < third and (
+                triangle(d, base, 0, second + 1, third, normal) > triangle(d, base, 0, second, third, normal)
+            ):
+                second += 1
+    return 0, second, third, last
 
 
 @kernel
@@ -189,7 +188,7 @@ def put_corners(d: Data, half: int, n: int, normal: Vec3) -> int:
     """Write contacts at the `n` corners, or at `MOST` of them if there are more; return the number of contacts."""
     chosen = (0, 1, 2, 3)
     if n > MOST:
-        chosen = largest_quadrilateral(d, half, n, normal)
+        chosen = wide_quadrilateral(d, half, n, normal)
     count = min(n, MOST)
     for k in range(count):
         row = chosen[0] if k == 0 else (chosen[1] if k == 1 else (chosen[2] if k == 2 else chosen[3]))

@@ -157,6 +157,8 @@ def fill_polygon(m: Model, h: Any, faces: int, seed: int, polygon: int) -> int:
 def walk_boundary(m: Model, h: Any, faces: int, first: int, count: int, polygon: int) -> int:
     """Append the boundary vertices of the `count` faces in `h.queue` to `h.vert`, in order around the polygon.
 
+    The first vertex is the start of the first boundary side in the order of `h.queue`, as in MuJoCo 4.0.0.
+
     Return the new length of `h.vert`.
     """
     begin, length = -1, 0
@@ -167,7 +169,7 @@ def walk_boundary(m: Model, h: Any, faces: int, first: int, count: int, polygon:
             other = face_across(m, h, faces, start, end)
             if other < 0 or h.owner[other] != polygon:
                 h.following[start] = end
-                begin = start
+                begin = start if begin < 0 else begin
                 length += 1
     adr = h.vertadr[polygon]
     vertex = begin
