@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from math import inf
 
-from cardan.collision.box import NSCRATCH, ROTATION, edge_overlap, face_overlap, put_edge_contact
+from cardan.collision.box import NSCRATCH, ROTATION, component, edge_overlap, put_edge_contact
 from cardan.collision.capsule import axis_of
 from cardan.collision.contact import put_contact
 from cardan.collision.manifold import clip_polygon
@@ -38,9 +38,24 @@ CLOSE = 0.99
 """Cosine above which the perpendicular of two edges counts as close to the normal of a face."""
 ADVANTAGE = 0.05
 """Share of the overlap by which a perpendicular close to a face normal must be better than the face normal."""
-FACE_TIE = 1e-8
-"""A face normal of the second box is chosen only if its separation exceeds the first box's largest by this, m."""
 NO_AXIS = -1
+
+
+@kernel
+def face_separation(w: Array1, t: Vec3, t2: Vec3, size1: Vec3, size2: Vec3, axis: int) -> float:
+    """Separation (m) of two boxes along a face normal of the first box (`axis` 0 to 2) or of the second (3 to 5).
+
+    As `box.face_overlap`, but summed in another order. If boxes just touch, or if two faces are parallel, the last bit
+    decides.
+    """
+    if axis < 3:
+        row = ROTATION + 3 * axis
+        reach = abs(w[row]) * size2[0] + abs(w[row + 1]) * size2[1] + abs(w[row + 2]) * size2[2]
+        return abs(component(t, axis)) - component(size1, axis) - reach
+    j = axis - 3
+    column = ROTATION + j
+    reach = abs(w[column]) * size1[0] + abs(w[column + 3]) * size1[1] + abs(w[column + 6]) * size1[2]
+    return abs(component(t2, j)) - component(size2, j) - reach
 
 
 @kernel
@@ -52,10 +67,10 @@ def best_face(w: Array1, t: Vec3, t2: Vec3, size1: Vec3, size2: Vec3, margin: fl
     """
     best, largest = 0, -inf
     for axis in range(6):
-        separation = face_overlap(w, t, t2, size1, size2, axis)
+        separation = face_separation(w, t, t2, size1, size2, axis)
         if separation > margin:
             return NO_AXIS, separation
-        if separation > largest + (FACE_TIE if axis >= 3 and best < 3 else 0.0):
+        if separation > largest:
             best, largest = axis, separation
     return best, largest
 
@@ -122,9 +137,10 @@ def touch_face(m: Model, d: Data, reference: int, incident: int, axis: int, out:
     center, n, half = get3(d.geom_xpos, reference), 4, 0
     for k in range(4):
         across = (axis + 1 + k // 2) % 3
-        outward = scale3(axis_of(d, reference, across), 1.0 if k % 2 == 0 else -1.0)
+        outward = scale3(axis_of(d, reference, across), -1.0 if k % 2 == 0 else 1.0)
         if n > 0:
-            n = clip_polygon(d, half, n, add_scaled3(center, outward, m.geom_size[reference, across]), outward)
+            side = add_scaled3(center, outward, m.geom_size[reference, across])
+            n = clip_polygon(d, half, n, side, outward, True)
             half = 1 - half
     ncon, plane = 0, add_scaled3(center, out, m.geom_size[reference, axis])
     for k in range(n):

@@ -3,15 +3,15 @@
 The exact contact has one point. If each shape has a face there, and the faces are parallel (`PARALLEL`), the contacts
 are the corners of the faces' overlap. If an edge of one shape is parallel to a face of the other, the contacts are the
 ends of the part of the edge above the face. All contacts share the normal of a face: the face of the second shape or,
-if only the first shape's face is involved, that face. If there are more than `MOST` corners, those of the largest
+if only the first shape's face is involved, that face. If there are more than `MOST` corners, those of a wide
 quadrilateral are kept.
 
-The overlap of two faces is found in the plane of the first: the first face is clipped by planes that contain a side of
-the second face and are perpendicular to the first. Distances of corners are measured along the normal of the contacts.
+The overlap of two faces is found in the plane of the first: the second face is projected on this plane and clipped by
+the sides of the first. Distances of corners are measured along the normal of the contacts.
 
 Sources: C. Ericson, Real-Time Collision Detection (2005), section 8.3.4 (clipping a polygon by planes); spec:
 computation, collision detection of MuJoCo 4.0, multiple contacts. Tolerances, the order of preference and the choice of
-the normal follow numerical results of MuJoCo 4.0.0.
+the normal, of the corners and of their order follow numerical results of MuJoCo 4.0.0.
 """
 
 from __future__ import annotations
@@ -85,12 +85,12 @@ def find_edge_and_face(d: Data, side: int, features: tuple[Feature, Feature], no
 
 
 @kernel
-def clip_polygon(d: Data, source: int, n: int, point: Vec3, outward: Vec3) -> int:
+def clip_polygon(d: Data, source: int, n: int, point: Vec3, outward: Vec3, keep_first: bool) -> int:
     """Clip a polygon by a plane; return the number of corners of the part behind it.
 
     The polygon's `n` corners are in half `source` (0 or 1) of ``d.work.outline``; the corners of the part are written
-    to the other half, first those on the side from corner 0 to corner 1. The plane passes through `point` and has the
-    normal `outward`.
+    to the other half. The plane passes through `point` and has the normal `outward`. If corner 0 is kept, it is the
+    first corner of the part (`keep_first`) or the last.
     """
     base, target, count = OUTLINE * source, OUTLINE * (1 - source), 0
     before = get3(d.work.outline, base)
@@ -98,11 +98,14 @@ def clip_polygon(d: Data, source: int, n: int, point: Vec3, outward: Vec3) -> in
     for k in range(n):
         here = get3(d.work.outline, base + (k + 1 if k + 1 < n else 0))
         next_height = dot3(sub3(here, point), outward)
+        if keep_first and height <= 0.0 and count < OUTLINE:
+            set3(d.work.outline, target + count, before)
+            count += 1
         if (height < 0.0 < next_height or next_height < 0.0 < height) and count < OUTLINE:
             share = height / (height - next_height)
             set3(d.work.outline, target + count, add_scaled3(before, sub3(here, before), share))
             count += 1
-        if next_height <= 0.0 and count < OUTLINE:
+        if not keep_first and next_height <= 0.0 and count < OUTLINE:
             set3(d.work.outline, target + count, here)
             count += 1
         before, height = here, next_height
@@ -127,7 +130,7 @@ def clip_faces(m: Model, d: Data, face1: int, face2: int, normal: Vec3) -> tuple
     for k in range(nside):
         b = face_corner(m, d, 0, face1, k + 1 if k + 1 < nside else 0, normal)
         if n > 0:
-            n = clip_polygon(d, half, n, a, cross(up, sub3(b, a)))
+            n = clip_polygon(d, half, n, a, cross(up, sub3(b, a)), False)
             half = 1 - half
         a = b
     return half, n
@@ -169,7 +172,9 @@ def wide_quadrilateral(d: Data, half: int, n: int, normal: Vec3) -> tuple[int, i
     second, third, last, before = 1, 2, 3, -1
     while last != before:
         before = last
-        while last + 1 < n and triangle(d, base, 0, third, last + 1, normal) > triangle(d, base, 0, third, last, normal):
+        while last + 1 < n and triangle(d, base, 0, third, last + 1, normal) > triangle(
+            d, base, 0, third, last, normal
+        ):
             last += 1
         if last != before:
             while third + 1 < last and (
