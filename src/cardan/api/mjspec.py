@@ -15,7 +15,9 @@ from cardan.api.pipeline import mj_forward
 from cardan.api.spec_archives import Archiving
 from cardan.api.spec_editing import Editing
 from cardan.compiler.compile import compile_tree
-from cardan.enums import mjtObj
+from cardan.compiler.sensors import SENSORS
+from cardan.compiler.timers import PHASES, recorded
+from cardan.enums import mjtEq, mjtObj
 from cardan.files import write_file
 from cardan.maths.pose import unit_quat
 from cardan.mjcf.canonical.scribe import statistics
@@ -28,6 +30,8 @@ from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.model.vfs import MjVfs, contents
 from cardan.spec.layout import Part, Parts, layout, pieces, rearranged, size
+from cardan.spec.mjspec.actuators import MjsSensor
+from cardan.spec.mjspec.authored import MjsAuthored
 from cardan.spec.mjspec.bodies import MjsOrientation, mjtGeomInertia, mjtOrientation
 from cardan.spec.mjspec.relations import MjsWrap
 from cardan.spec.mjspec.settings import MjsCompiler, MjsDefault
@@ -48,6 +52,9 @@ class MjSpec(Editing, Archiving, Specification):
 
     ``MjSpec()`` contains only the world body; ``MjSpec.from_file`` and ``MjSpec.from_string`` read a model.
     """
+
+    timer: np.ndarray = np.zeros(len(PHASES))
+    """Durations of the phases of the last compilation, s, by `mjtCTimer`."""
 
     _layout: Parts | None = None
 
@@ -116,13 +123,27 @@ class MjSpec(Editing, Archiving, Specification):
         if self.unprefixed and self.compat == "4.0":
             text = "Attaching a spec with an empty prefix may prevent the model from being saved correctly."
             warnings.warn(text, stacklevel=2)
-        with self.files_of(vfs):
+        with self.files_of(vfs), recorded() as self.timer:
             check_tree(self.tree)
             model = compile_tree(self.tree)
+        if self.compat == "4.0":
+            self._warn_of_limp_flexes(model)
         self._ids = self._numbers(model)
         self._layout = layout(self.tree)
         self._signature = model.signature
         return model
+
+    def _warn_of_limp_flexes(self, model: MjModel) -> None:
+        """Warn about flexes whose points nothing holds together: no constraints, springs, dampers or elasticity."""
+        held = {
+            int(number) for number, kind in zip(model.eq_obj1id, model.eq_type, strict=True) if kind == mjtEq.mjEQ_FLEX
+        }
+        for number, element in enumerate(self.elements("flex")):
+            elastic = element.child("elasticity")
+            passive = model.flex_edgestiffness[number] or model.flex_edgedamping[number] or elastic is not None
+            if not (model.flex_rigid[number] or number in held or passive):
+                text = "is not rigid and has no equality constraints or passive forces"
+                warnings.warn(f"flex '{element.name}' {text}", stacklevel=3)
 
     @contextmanager
     def files_of(self, vfs: MjVfs | None) -> Iterator[None]:
@@ -253,9 +274,31 @@ def _carry_over(before: Part, after: Part, old: np.ndarray, new: np.ndarray) -> 
             target[row] = rows[int(source)]
 
 
+def _data_size(self: MjsSensor) -> int:
+    """Return the number of values that the sensor measures.
+
+    Raises MjcfError for a plugin sensor, whose number is known only after compilation.
+    """
+    tag = self.element.row.tag
+    if tag in SENSORS:
+        return SENSORS[tag].dim
+    if tag == "user":
+        return self.element["dim"]
+    raise self.element.error("the number of values of this sensor is known only after compilation")
+
+
+MjsSensor.get_data_size = _data_size
+
 STRUCTS = {
     cls.__name__: cls
-    for cls in (*(kind.struct for kind in KINDS.values()), MjsOrientation, MjsWrap, MjsDefault, MjsCompiler)
+    for cls in (
+        *(kind.struct for kind in KINDS.values()),
+        MjsOrientation,
+        MjsWrap,
+        MjsDefault,
+        MjsCompiler,
+        MjsAuthored,
+    )
 }
 """Classes of structs by name."""
 globals().update(STRUCTS)

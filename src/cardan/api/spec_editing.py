@@ -118,7 +118,7 @@ class Editing:
                 continue
             values = {name: value for name, value in element.resolved().items() if name not in ("name", "class")}
             parts = tuple((part.tag, part.attributes, str(part.children)) for part in element.children)
-            key = (element.tag, repr(values), repr(parts), self.tree.pixels.get(element))
+            key = (element.tag, repr(values), repr(parts), self.tree.beside.get(element))
             kept = first.setdefault(key, element)
             if kept is not element:
                 gone[element.tag, element.name] = kept.name or ""

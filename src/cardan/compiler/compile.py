@@ -29,6 +29,7 @@ from cardan.compiler.relations import add_contacts, add_equalities
 from cardan.compiler.sensors import add_sensors
 from cardan.compiler.settings import put_settings
 from cardan.compiler.tendons import add_tendons
+from cardan.compiler.timers import phase
 from cardan.compiler.views import add_cameras, add_lights
 from cardan.errors import MjcfError, PluginError
 from cardan.jit.cache.helper import expect, expecting
@@ -109,7 +110,8 @@ def _with_bodies(tree: ModelTree) -> Build:
     build = Build(tree)
     plan_reductions(build)
     add_plugins(build)
-    _add_assets(build)
+    with phase("assets"):
+        _add_assets(build)
     add_own_instances(build)
     add_distances(build)
     _build_bodies(build)
@@ -158,7 +160,8 @@ def _add_assets(build: Build) -> None:
     if "mesh" in kinds:
         from cardan.compiler.meshes.mesh import add_meshes
 
-        add_meshes(build)
+        with phase("mesh_load"):
+            add_meshes(build)
     if "hfield" in kinds:
         from cardan.compiler.images import add_heightfields
 
@@ -166,7 +169,8 @@ def _add_assets(build: Build) -> None:
     if "texture" in kinds:
         from cardan.compiler.textures import add_textures
 
-        add_textures(build)
+        with phase("texture"):
+            add_textures(build)
     elements = [element for element in build.tree.section("asset").all("material") if not build.dropped(element)]
     if elements:
         materials = Resolved(elements)

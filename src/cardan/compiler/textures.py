@@ -75,8 +75,8 @@ def add_textures(build: Build) -> None:
                 raise element.error(f"generated textures have 3 channels, found {values['nchannel']}", "nchannel")
             image = _made(element, values, drawn)
             drawn += image.size // 3 if values["mark"] == "random" else 0
-        elif element in build.tree.pixels:
-            image = _given(element, values, build.tree.pixels[element])
+        elif element in build.tree.beside:
+            image = _given(element, values, build.tree.beside[element]["data"])
         else:
             image = texture_from_files(build, element, values)
         build.enter("texture", element.name)

@@ -110,9 +110,9 @@ class Attachment:
                 self.parent.late_keys.append((copy, known))
             else:
                 rewrite_key(copy, known, after)
-        for element, pixels in self.child.pixels.items():
+        for element, data in self.child.beside.items():
             if element in self.copies:
-                self.parent.pixels[self.copies[element]] = pixels
+                self.parent.beside[self.copies[element]] = dict(data)
         for name, content in self.child.assets.items():
             if self.renames_files or self.parent.asset_key(name) is None:
                 self.parent.assets[self._renamed_file(name)] = content

@@ -34,7 +34,8 @@ class ModelTree:
     Attributes:
         macro_instances: names of the plugin instances added by composites and flexcomps. In the model, these instances
             are in the order of their bodies, not in the order of the section ``extension``.
-        pixels: pixels of textures that a program gives, row by row.
+        beside: data of assets that MJCF cannot express, by element and name. A program gives these data: ``data`` of
+            textures (pixels), ``usernode`` and ``usertet`` of meshes.
         late_keys: attached keyframes that are not assembled yet, each with the values of elements, by part of the
             state.
         first_copies: the first copy of each element that ``replicate`` replaced by copies.
@@ -62,13 +63,13 @@ class ModelTree:
             if not content:
                 raise MjcfError(f"the asset '{key}' is empty", source)
             first = names.setdefault(file_base(key).lower(), key)
-            if first != key:
+            if first != key and self._compat != "4.0":
                 raise MjcfError(f"the assets '{first}' and '{key}' differ only in folder or case", source)
         self.include_folders: dict[str, Path] = {}  # folder of an included file, by the source of its elements
         self.root = Element(SCHEMA, self)
         self.defaults = Defaults(self._compat)
         self.macro_instances: set[str] = set()
-        self.pixels: dict[Element, bytes] = {}
+        self.beside: dict[Element, dict[str, Any]] = {}
         self.uses_later = False
         self.late_keys: list[tuple[Element, dict[str, dict[Element, Sequence[float]]]]] = []
         self.first_copies: dict[Element, Element] = {}
@@ -189,10 +190,13 @@ class ModelTree:
         Raises:
             FileNotFoundError: the file is not found. The message names every path tried.
         """
+        places = [folder / name for folder in folders if folder is not None]
+        for path in places:
+            if path.as_posix() in self.assets:
+                return path.as_posix()
         key = self.asset_key(name)
         if key is not None:
             return key
-        places = [folder / name for folder in folders if folder is not None]
         for path in places:
             if is_file(path):
                 return path
@@ -447,7 +451,7 @@ def copied_tree(tree: ModelTree) -> ModelTree:
     copy_into(tree.root, made.root)
     made.adopt_sections()
     twins = zip(tree.section("asset").children, made.section("asset").children, strict=True)
-    made.pixels = {copy: tree.pixels[texture] for texture, copy in twins if texture in tree.pixels}
+    made.beside = {copy: dict(tree.beside[asset]) for asset, copy in twins if asset in tree.beside}
     made.defaults.rename_main(tree.defaults.main.name)
     made.defaults.main.copy_entries(tree.defaults.main.entries, tree.defaults.main.actuator)
     stack: list[DefaultClass] = list(tree.defaults.main.children)

@@ -16,6 +16,7 @@ from cardan.errors import with_article
 from cardan.spec.mjspec.assets import plugin_instance
 from cardan.spec.mjspec.relations import tag_of
 from cardan.spec.mjspec.struct import Named, fields
+from cardan.spec.mjspec.values import to_tree
 from cardan.spec.schema.actuator import ACTUATOR, DYNAMICS, GENERAL
 from cardan.spec.schema.keywords import OBJECT, TRANSMISSION
 from cardan.spec.schema.keywords import SENSOR as SENSOR_TYPE
@@ -218,6 +219,9 @@ def _attributes(row: ElementRow) -> tuple[dict[str, str], dict[str, str]]:
     return dict(names[:half]), dict(names[half:])
 
 
+_OF_USER = ("needstage", "datatype", "dim")  # attributes that only user sensors have
+
+
 def _part(name: str, doc: str) -> property:
     """Return a property for one of ``objtype``, ``objname``, ``reftype`` and ``refname``."""
 
@@ -251,7 +255,19 @@ class MjsSensor(Named):
             kind, name = found or ("", "")
             word = element.attributes.get(holder, "") if kind == "@" else kind
             aims += [mjtObj(OBJECT.get(word, 0)), element.attributes.get(name, "")]
+        object.__setattr__(self, "_kept", {})
         object.__setattr__(self, "_aims", dict(zip(("objtype", "objname", "reftype", "refname"), aims, strict=True)))
+
+    def read(self, row: Attribute, part: str | None = None) -> Any:
+        """Read an attribute as `Struct.read` does. Attributes that only user sensors have are kept for them."""
+        return self._kept.get(row.name) if row.name in self._kept else super().read(row, part)
+
+    def write(self, row: Attribute, name: str, value: Any, part: str | None = None) -> None:
+        """Write an attribute as `Struct.write` does. Attributes that only user sensors have are kept for them."""
+        if row.name in _OF_USER and row.name not in self.element.row.attributes:
+            self._kept[row.name] = to_tree(row, value)
+        else:
+            super().write(row, name, value, part)
 
     @property
     def type(self) -> mjtSensor:
@@ -269,6 +285,8 @@ class MjsSensor(Named):
         for name in [name for name in element.attributes if name not in row.attributes]:
             del element.attributes[name]
         element.row = row
+        for name in [name for name in self._kept if name in row.attributes]:
+            element[name] = self._kept.pop(name)
         self._write_aims()
 
     def _clear_aims(self) -> None:

@@ -10,8 +10,9 @@ import numpy as np
 from cardan.errors import suggestion
 from cardan.formats.raw import MeshDataError
 from cardan.spec.builtins import builtin_mesh, has_volume
+from cardan.spec.mjspec.generated import GeneratedMesh
 from cardan.spec.mjspec.struct import Named, fields, struct_class
-from cardan.spec.mjspec.values import FixedList, LiveList, letters_property, to_tree
+from cardan.spec.mjspec.values import FixedList, LiveList, letters_property, live_array, to_tree
 from cardan.spec.schema.actuator import PLUGIN_ACTUATOR
 from cardan.spec.schema.asset import (
     CUSTOM,
@@ -121,6 +122,20 @@ _TEXTURES = ("", "texture", *(f"layer {role}" for role in TEXTURE_ROLE if role n
 """Attributes of a material for its textures, in the order of their roles."""
 
 
+def _volume_property(name: str, kind: type, doc: str) -> property:
+    """Return a property for points or tetrahedra of a mesh, which MJCF cannot express."""
+
+    def get(self: MjsMesh) -> np.ndarray:
+        held = self.spec.tree.beside.get(self.element, {}).get(name, ())
+        return live_array(held, kind, lambda new: put(self, new))
+
+    def put(self: MjsMesh, value: Any) -> None:
+        numbers = np.asarray(value, float).ravel()
+        self.spec.tree.beside.setdefault(self.element, {})[name] = numbers.astype(kind)
+
+    return property(get, put, doc=doc)
+
+
 @fields(
     MESH_ROW,
     drop=("builtin", "params"),
@@ -129,8 +144,8 @@ _TEXTURES = ("", "texture", *(f"layer {role}" for role in TEXTURE_ROLE if role n
     texcoord="usertexcoord",
     face="userface",
 )
-class MjsMesh(Named):
-    """A triangle mesh.
+class MjsMesh(GeneratedMesh, Named):
+    """A triangle mesh. ``usernode`` and ``usertet`` are points and tetrahedra for flexes.
 
     If the compiler generates the mesh (``builtin`` in MJCF), the struct has the generated vertices, normals and faces.
     Setting one of these turns the element into an ordinary mesh with the same data.
@@ -156,6 +171,9 @@ class MjsMesh(Named):
             for data, numbers in made.items():
                 self.element[data] = numbers or None
         super().write(row, name, value, part)
+
+    usernode = _volume_property("usernode", float, "Points of the volume, x, y, z of each, m.")
+    usertet = _volume_property("usertet", int, "Numbers of the points of each tetrahedron.")
 
     def _made(self, values: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
         """Return vertices, normals, texture coordinates and faces of a generated mesh, as flat tuples.
@@ -184,13 +202,13 @@ class MjsTexture(Named):
     @property
     def data(self) -> bytes:
         """Pixels, row by row, with ``nchannel`` bytes each; empty if the texture is generated or read from a file."""
-        return self.spec.tree.pixels.get(self.element, b"")
+        return self.spec.tree.beside.get(self.element, {}).get("data", b"")
 
     @data.setter
     def data(self, value: bytes) -> None:
         if not isinstance(value, bytes | bytearray | memoryview | np.ndarray):
             raise self.element.error(f"expected bytes, found {type(value).__name__}", "data")
-        self.spec.tree.pixels[self.element] = bytes(value)
+        self.spec.tree.beside[self.element] = {"data": bytes(value)}
 
     @property
     def cubefiles(self) -> LiveList:
@@ -231,6 +249,7 @@ class MjsMaterial(Named):
 _FLEX = DEFORMABLE.children["flex"]
 
 
+@fields(_FLEX.children["elasticity"], part="elasticity")
 @fields(_FLEX.children["edge"], part="edge", prefix="edge")
 @fields(_FLEX.children["contact"], part="contact")
 @fields(_FLEX, drop=("body",), vertex="vert", element="elem")
@@ -249,6 +268,66 @@ class MjsFlex(Named):
         if not all(isinstance(name, str) and name.split() == [name] for name in names):
             raise self.element.error("expected names of bodies, without white space", "vertbody")
         self.element["body"] = " ".join(names) or None
+
+
+_SKIN = DEFORMABLE.children["skin"]
+_BONES = {
+    "bodyname": "body",
+    "bindpos": "bindpos",
+    "bindquat": "bindquat",
+    "vertid": "vertid",
+    "vertweight": "vertweight",
+}
+_BIND = {"bindpos": 3, "bindquat": 4}  # numbers of each bone in a flat list
+
+
+def _of_bones(name: str, doc: str) -> property:
+    """Return a property for a list with an entry for each bone of a skin."""
+
+    def get(self: MjsSkin) -> LiveList:
+        values = [list(value) if isinstance(value, tuple) else value for value in self.columns[name]]
+        flat = [number for value in values for number in value] if name in _BIND else values
+        return LiveList(flat, lambda new: setattr(self, name, new))
+
+    return property(get, lambda self, value: self.set_column(name, value), doc=doc)
+
+
+@fields(_SKIN, vertex="vert")
+class MjsSkin(Named):
+    """A surface whose vertices follow bones. Lists have an entry, or some numbers, for each bone."""
+
+    bodyname = _of_bones("bodyname", "Names of the bodies of the bones.")
+    bindpos = _of_bones("bindpos", "Positions of the bones at binding, three numbers each, m.")
+    bindquat = _of_bones("bindquat", "Orientations of the bones at binding, four numbers each.")
+    vertid = _of_bones("vertid", "Lists of the vertices that each bone moves.")
+    vertweight = _of_bones("vertweight", "Lists of the weights of these vertices.")
+
+    def __init__(self, spec: Any, element: Any) -> None:
+        super().__init__(spec, element)
+        bones = [part.attributes for part in element.children]
+        object.__setattr__(self, "columns", {key: [bone.get(name) for bone in bones] for key, name in _BONES.items()})
+
+    def set_column(self, name: str, values: Any) -> None:
+        """Store one of the lists. If all lists are complete, write the bones to the element."""
+        row = _SKIN.children["bone"].attributes[_BONES[name]]
+        if name in _BIND:
+            values = np.asarray(values, float).reshape(-1, _BIND[name])
+        try:
+            self.columns[name] = [to_tree(row, value) for value in values]
+        except (TypeError, ValueError) as error:
+            raise self.element.error(str(error), name) from None
+        if self.pending() is None:
+            self.element.children.clear()
+            for bone in zip(*self.columns.values(), strict=True):
+                self.element.add("bone", **dict(zip(_BONES.values(), bone, strict=True)))
+
+    def pending(self) -> Any:
+        """Return an error if the lists have entries for different numbers of bones, or None."""
+        lengths = {name: len(column) for name, column in self.columns.items()}
+        if len(set(lengths.values())) == 1:
+            return None
+        text = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        return self.element.error(f"the lists are for different numbers of bones: {text}")
 
 
 # --- keyframes and custom data ---------------------------------------------------------------------------------------

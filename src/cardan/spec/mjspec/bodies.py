@@ -8,6 +8,7 @@ from cardan.enums import mjtJoint, mjtObj
 from cardan.enums.base import MjEnum
 from cardan.spec.layout import bodies_in, keys_kept
 from cardan.spec.mjspec.assets import plugin_instance
+from cardan.spec.mjspec.generated import Maker, make_flex
 from cardan.spec.mjspec.struct import Field, Form, Named, Struct, fields, struct_class
 from cardan.spec.schema.body import BODY, CAMERA_ROW, FRAME, GEOM_ROW, INERTIAL, JOINT_ROW, LIGHT_ROW, SITE_ROW
 from cardan.spec.schema.keywords import CAMERA_OUTPUT, FLUID_SHAPE, PROJECTION
@@ -234,6 +235,7 @@ class MjsBody(Container):
 
     @name.setter
     def name(self, value: str) -> None:
+        self.spec.check_name(self.element, value)
         self.write(BODY.attributes["name"], "name", value)
 
     def part(self, tag: str, make: bool = False) -> Any:
@@ -301,6 +303,8 @@ class MjsBody(Container):
                 stack.extend(element.children[::-1])
         return found
 
+    make_flex: Maker
+
     def find_all(self, kind: mjtObj | str) -> list[Any]:
         """Return all elements of a kind (a `mjtObj` or a word, like ``"site"``) in this body's subtree.
 
@@ -325,6 +329,7 @@ class MjsBody(Container):
         return self.spec.attach_part(self, frame, prefix, suffix)
 
 
+MjsBody.make_flex = make_flex
 _FINDABLE = ("body", "frame", "geom", "site", "joint", "light", "camera")
 
 

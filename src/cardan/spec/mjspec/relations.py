@@ -167,12 +167,6 @@ class MjsWrap(Struct):
     def sidesite(self, value: Any) -> None:
         self.write(SPATIAL.children["geom"].attributes["sidesite"], "sidesite", value)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, MjsWrap) and other.element is self.element
-
-    def __hash__(self) -> int:
-        return hash(self.element)
-
 
 @fields(SPATIAL, actuatorfrclimited="actfrclimited", actuatorfrcrange="actfrcrange")
 class MjsTendon(Named):

@@ -71,6 +71,11 @@ class MjsCompiler(Struct):
 
     eulerseq = letters_property(COMPILER.attributes["eulerseq"], 3)
 
+    @property
+    def authored(self) -> int:
+        """Bits of the compiler settings that the file gives (see `MjsAuthored`)."""
+        return self.spec._compiler_bits
+
     LRopt = _section(MjsLROpt, LENGTH_RANGE_ROW)
 
 

@@ -13,6 +13,7 @@ from cardan.errors import MjcfError, suggestion, with_article
 from cardan.spec.layout import bodies_of, keys_kept
 from cardan.spec.mjspec import actuators, assets, bodies, relations, settings
 from cardan.spec.mjspec.attaching import Attaching
+from cardan.spec.mjspec.authored import MjsAuthored, compiler_bits
 from cardan.spec.mjspec.settings import MjsDefault
 from cardan.spec.mjspec.struct import Struct
 from cardan.spec.schema.body import BODY
@@ -53,6 +54,7 @@ KINDS: dict[str, Kind] = {
     "texture": Kind(assets.MjsTexture, "textures", "asset", "texture", size="ntex"),
     "material": Kind(assets.MjsMaterial, "materials", "asset", "material", size="nmat"),
     "flex": Kind(assets.MjsFlex, "flexes", "deformable", "flex", size="nflex"),
+    "skin": Kind(assets.MjsSkin, "skins", "deformable", "skin", size="nskin"),
     "pair": Kind(relations.MjsPair, "pairs", "contact", "pair"),
     "exclude": Kind(relations.MjsExclude, "excludes", "contact", "exclude"),
     "equality": Kind(relations.MjsEquality, "equalities", "equality", "connect", decided=False, size="neq"),
@@ -82,6 +84,8 @@ class Specification(Attaching):
     stat: Struct
     visual: settings.MjsVisual
     unprefixed: bool = False
+    comment: str = ""
+    """Comment of the model; not saved."""
 
     def __init__(self, tree: ModelTree | None = None, *, compat: str | None = None) -> None:
         self.tree = ModelTree(compat=compat) if tree is None else tree
@@ -90,6 +94,9 @@ class Specification(Attaching):
         self._structs: dict[Element, Struct] = {}
         self._ids: dict[Element, int] = {}
         self._signature = 0
+        self._taken: dict[str, dict[str, Element]] | None = None
+        self._authored = MjsAuthored(self.tree)
+        self._compiler_bits = compiler_bits(self.tree)
         self._parent: Specification | None = None
         self._shares: bool | None = None
         self.unprefixed = False  # whether a specification was attached without a prefix
@@ -139,8 +146,9 @@ class Specification(Attaching):
         if kind == "body":
             return list(bodies_of(self.tree))
         if KINDS[kind].section:
-            section = self.tree.section(KINDS[kind].section)
-            return [element for element in section.children if element.row.kind == kind]
+            sections = ("asset", "deformable") if kind == "skin" else (KINDS[kind].section,)
+            parts = (element for section in sections for element in self.tree.section(section).children)
+            return [element for element in parts if element.row.kind == kind]
         if kind == "plugin":
             holders = self.tree.section("extension").all("plugin")
             return [element for holder in holders for element in holder.all("instance")]
@@ -158,10 +166,32 @@ class Specification(Attaching):
         """Signature of the last compiled model (`MjModel.signature`). It is 0 after structural changes."""
         return self._signature
 
+    @property
+    def authored(self) -> MjsAuthored:
+        """Marks of the settings that the file of the specification gives."""
+        return self._authored
+
     def edited(self) -> None:
         """Record a structural change: elements were added, removed or moved."""
         self._signature = 0
+        self._taken = None
         self.tree.changed()
+
+    def check_name(self, element: Element, name: str) -> None:
+        """Raise MjcfError if another element of the same kind has a name. Record that this element takes it."""
+        kind = element.row.kind
+        if not kind or element.row.is_entry:
+            return
+        if self._taken is None:
+            self._taken = {}
+        if kind not in self._taken:
+            self._taken[kind] = {part.name: part for part in self.elements(kind) if part.name}
+        taken = self._taken[kind]
+        other = taken.get(name)
+        if other is not None and other is not element and other.name == name and self.tree.root in other.around():
+            raise element.error(f"Error: repeated name '{name}' in {kind}", "name")
+        if name:
+            taken[name] = element
 
     def origin(self, struct: Struct) -> Specification:
         """Return the specification in which an element was defined, before it was attached to this one."""

@@ -132,6 +132,12 @@ class Struct:
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.element!r}>"
 
+    def __eq__(self, other: object) -> bool:
+        return self is other or (type(other) is type(self) and other.element is self.element)  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash(self.element)
+
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(self._no_attribute(name))
 
@@ -243,6 +249,7 @@ class Named(Struct):
     def name(self, value: str) -> None:
         if not isinstance(value, str):
             raise self.element.error(f"expected text, found {value!r}", "name")
+        self.spec.check_name(self.element, value)
         self.element["name"] = value or None
 
     @property
