@@ -90,3 +90,8 @@ def test_faces_of_later_shapes_are_dropped_with_a_remark() -> None:
     assert len(found.face) == 1
     assert len(found.vertex) == 5
     assert found.remarks == ("only the first shape of the OBJ file is read: 1 faces of other shapes are dropped",)
+
+
+def test_an_empty_line_does_not_hide_an_indented_one() -> None:
+    lines = scan_obj(b"\n  v 0 0 0\n  v 1 0 0\n\n\tv 0 1 0\n")
+    assert lines is not None and len(lines.vertex) == 3

@@ -462,7 +462,7 @@ def read_obj_lines(s: Any, o: Any, fill: int, _unused: int) -> int:
         first = s.byte[at]
         second = s.byte[at + 1] if at + 1 < len(s.byte) else _LF
         after = at + 2 if first == _v and (second in (_n, _t)) else at + 1
-        blank = after < len(s.byte) and (s.byte[after] == _SPACE or s.byte[after] == _TAB)
+        blank = first != _LF and after < len(s.byte) and (s.byte[after] == _SPACE or s.byte[after] == _TAB)
         o.at = after if blank else at
         if blank and first == _v:
             if _read_vertex(s, o, second, fill):
