@@ -33,7 +33,6 @@ import cardan
 from benchmarks.differences import FLOOR, INPUTS, Difference, Stepper, difference, distance, size_of
 from benchmarks.scenes import ANT, BARKOUR, MENAGERIE, MODELS, QUADRUPED, STEPPED, SUITE
 from benchmarks.timing import RESULTS, save
-from cardan.constants import mjENBL_NATIVECCD
 from cardan.enums import mjtCone, mjtEnableBit, mjtIntegrator, mjtSolver
 
 PLAYGROUND = SUITE / (
@@ -64,7 +63,7 @@ SETTINGS = [
     for cone in mjtCone.__members__.values()
     for solver in mjtSolver.__members__.values()
 ]
-FLAGS = (0, int(mjtEnableBit.mjENBL_MULTICCD), mjENBL_NATIVECCD)
+FLAGS = (0, int(mjtEnableBit.mjENBL_MULTICCD), int(mjtEnableBit.mjENBL_NATIVECCD))
 STATES, FEW_STATES = 200, 48
 """States of a model, which take turns with the settings: of models of up to `LARGE` dofs, and of others."""
 COLUMNS, FEW_COLUMNS = 8, 3

@@ -28,7 +28,7 @@ import cardan
 from benchmarks.derivative_accuracy import PATHS, SETTINGS, exact_jacobian
 from benchmarks.models import muscle_arm
 from benchmarks.timing import RESULTS, save
-from cardan.constants import mjENBL_NATIVECCD, mjMAXVAL
+from cardan.constants import mjMAXVAL
 from cardan.enums import mjtEnableBit, mjtJoint
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
@@ -151,7 +151,7 @@ def randomise(m: cardan.MjModel, d: cardan.MjData, rng: np.random.Generator) -> 
 def draw_options(m: cardan.MjModel, rng: np.random.Generator) -> None:
     """Options and parameters of a model, many of them at their edges."""
     m.opt.integrator, m.opt.cone, m.opt.solver = SETTINGS[rng.integers(len(SETTINGS))]
-    flags = (0, int(mjtEnableBit.mjENBL_MULTICCD), mjENBL_NATIVECCD)
+    flags = (0, int(mjtEnableBit.mjENBL_MULTICCD), int(mjtEnableBit.mjENBL_NATIVECCD))
     m.opt.enableflags = flags[rng.integers(3)]
     m.opt.impratio = rng.choice([0.1, 1.0, 100.0])
     m.opt.noslip_iterations = rng.choice([0, 0, 3])

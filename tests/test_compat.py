@@ -4,6 +4,7 @@ import copy
 import pickle
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import pytest
 
@@ -14,9 +15,11 @@ EMPTY = "<mujoco/>"
 
 
 @pytest.fixture(autouse=True)
-def default(monkeypatch: pytest.MonkeyPatch) -> None:
+def default(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """No setting of the process; what a test sets ends with it."""
     monkeypatch.setenv(VARIABLE, "")
+    yield
+    cardan.set_compat(None)
 
 
 def test_default() -> None:

@@ -69,6 +69,14 @@ def __getattr__(name: str) -> object:
     return globals().setdefault(name, found[0])
 
 
+def _forget_versioned_names() -> None:
+    """Forget the names whose objects depend on the version that the process uses, which has changed."""
+    from cardan.face import versioned_names
+
+    for name in versioned_names():
+        globals().pop(name, None)
+
+
 def __dir__() -> list[str]:
     from cardan.face import public_names
 

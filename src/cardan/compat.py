@@ -10,6 +10,7 @@ A loader's argument ``compat`` sets the version of one model. `set_compat`, or t
 from __future__ import annotations
 
 import os
+import sys
 
 VERSIONS = ("3.1", "4.0")
 """Versions whose behaviour a model can have; the first is the default."""
@@ -30,6 +31,8 @@ def set_compat(version: str | None) -> None:
     """Set the version whose behaviour new models have, in this process and its child processes.
 
     Models that are already compiled do not change. The version is stored in the environment variable ``CARDAN_COMPAT``.
+    It also determines the numbers of enumerations (``cardan.mjtSensor``) and the values of constants; names that a
+    program has imported before keep their meaning.
 
     Args:
         version: ``"3.1"``, ``"4.0"``, or None for the default, ``"3.1"``.
@@ -39,6 +42,7 @@ def set_compat(version: str | None) -> None:
         ValueError: there is no such version.
     """
     os.environ[VARIABLE] = VERSIONS[0] if version is None else _checked(version, "set_compat")
+    sys.modules["cardan"]._forget_versioned_names()
 
 
 def get_compat() -> str:

@@ -1,6 +1,17 @@
-"""Numeric limits, array sizes and string tables of the interface, with the names and values of MuJoCo 3.1.6."""
+"""Numeric limits, array sizes and string tables of the interface, with the names and values of MuJoCo 3.1.6.
+
+`LATER` has the values of 4.0.0, where these differ.
+"""
 
 from math import pi as _pi
+from typing import Any
+
+from numpy import float64 as _float64
+
+MJTNUM_DTYPE = _float64
+"""NumPy type of MuJoCo's numbers (mjtNum)."""
+MJTNUM_BYTES: int = 8
+"""Size of MuJoCo's numbers (mjtNum), in bytes."""
 
 from numpy import float64 as _float64
 
@@ -28,6 +39,10 @@ mjMAXCONPAIR: int = 50
 """Largest number of contacts of one pair of geoms."""
 mjMAXTREEDEPTH: int = 50
 """Largest depth of a bounding volume hierarchy."""
+mjMINAWAKE: int = 10
+"""Number of steps at rest after which a tree may sleep."""
+mjMAXFLEXNODES: int = 27
+"""Largest number of nodes of a cell of a flex."""
 mjMAXVFS: int = 2000
 """Largest number of files in a virtual file system."""
 mjMAXVFSNAME: int = 1000
@@ -42,6 +57,10 @@ mjNGAIN: int = 10
 """Columns of actuator_gainprm."""
 mjNBIAS: int = 10
 """Columns of actuator_biasprm."""
+mjNPOLY: int = 2
+"""Number of higher coefficients of springs and dampers."""
+mjNSENS: int = 3
+"""Columns of sensor_intprm."""
 mjNFLUID: int = 12
 """Columns of geom_fluid."""
 mjNREF: int = 2
@@ -52,6 +71,11 @@ mjNSOLVER: int = 200
 """Number of solver iterations that are recorded for each island."""
 mjNISLAND: int = 20
 """Number of islands whose solver iterations are recorded."""
+
+# bits of arguments of engine functions in C: read, written
+mjSC_IN: int = 1
+mjSC_OUT: int = 2
+mjSC_INOUT: int = 3
 
 # visualiser
 mjNGROUP: int = 6
@@ -187,18 +211,34 @@ mjRNDSTRING: tuple[tuple[str, str, str], ...] = (
     ("Cull Face", "1", ""),
 )
 """Name, default (0 or 1) and key of each flag of `mjtRndFlag`."""
-mjDSBL_SPRING: int = 1 << 24
-"""Bit of ``opt.disableflags``: springs of joints, tendons and flexes.
 
-MuJoCo has had flags like this one and the next two since 3.2.2 and 3.3.6. The values of the bits are Cardan's own,
-because MuJoCo 4.0 renumbered the bits of 3.1.6.
-"""
-mjDSBL_DAMPER: int = 1 << 25
-"""Bit of ``opt.disableflags``: dampers of joints, tendons and flexes. If springs are off, too, passive forces are 0."""
-mjDSBL_AUTORESET: int = 1 << 26
-"""Bit of ``opt.disableflags``: reset of the data when a number is bad."""
-mjENBL_NATIVECCD: int = 1 << 6
-"""Bit of ``opt.enableflags``: exact convex collisions (GJK and EPA) instead of portal refinement.
 
-Newer versions of MuJoCo have a flag of this name; 3.1.6 does not use the bit.
-"""
+def _changed(table: tuple[Any, ...], drop: str = "", **changes: Any) -> tuple[Any, ...]:
+    """Return a table without the rows `drop` (separated by spaces); ``changes`` are rows after the named ones."""
+    rows: list[Any] = []
+    for row in table:
+        name = row if isinstance(row, str) else row[0]
+        if name not in drop.split(","):
+            rows.append(row)
+        rows += changes.get(name.replace(" ", "_"), ())
+    return tuple(rows)
+
+
+LATER: dict[str, Any] = {
+    "mjVERSION_HEADER": 4000000,
+    "mjNEQDATA": 12,
+    "mjMAXLINEPNT": 1001,
+    "mjDISABLESTRING": (
+        *_changed(mjDISABLESTRING, "Passive", Contact=("Spring", "Damper")),
+        *("AutoReset", "NativeCCD", "Island", "MultiCCD"),
+    ),
+    "mjENABLESTRING": (*_changed(mjENABLESTRING, "MultiCCD,Island"), "Sleep", "DiagExact", "IPC", "Speculative"),
+    "mjRNDSTRING": (*_changed(mjRNDSTRING, Haze=(("Depth", "0", ""),)), ("Post Processing", "1", "")),
+    "mjVISSTRING": _changed(
+        mjVISSTRING,
+        "Island,Flex Edge,Flex Tree",
+        Contact_Point=(("Island", "0", "N"),),
+        Flex_Vert=(("Flex Edge", "1", ""),),
+    ),
+}
+"""Constants that have another value in MuJoCo 4.0: what the names mean in a process with compat 4.0."""

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+import sys
 from functools import cache
 from importlib import import_module
+from types import ModuleType
 from typing import Any
+
+from cardan.compat import VERSIONS, get_compat
 
 _OF_OTHERS = {
     "cardan.batch": ("Batch", "SimulationError"),
@@ -51,11 +55,32 @@ _FIRST = (
 )
 
 
+_NOT_PUBLIC = ("LATER", "Any")
+
+
 def _names_of(home: str) -> tuple[str, ...]:
     if home in _OF_OTHERS:
         return _OF_OTHERS[home]
     module = import_module(home)
-    return tuple(getattr(module, "__all__", None) or (name for name in vars(module) if not name.startswith("_")))
+    return tuple(
+        getattr(module, "__all__", None)
+        or (name for name in vars(module) if name[0] != "_" and name not in _NOT_PUBLIC)
+    )
+
+
+def _current(module: ModuleType, name: str) -> Any:
+    """Return the object with a public name of a module, in the version of MuJoCo that the process uses.
+
+    If the object differs between the versions, that of 4.0 is in the module's dictionary ``LATER``.
+    """
+    if get_compat() == VERSIONS[0]:
+        return getattr(module, name)
+    return vars(module).get("LATER", {}).get(name, getattr(module, name))
+
+
+def versioned_names() -> set[str]:
+    """Return the public names whose objects depend on the version of MuJoCo that the process uses."""
+    return {name for home in HOMES for name in getattr(sys.modules.get(home), "LATER", ())}
 
 
 def find(name: str) -> tuple[Any] | None:
@@ -65,7 +90,7 @@ def find(name: str) -> tuple[Any] | None:
     first = next((homes for pattern, homes in _FIRST if re.fullmatch(pattern, name)), ())
     for home in dict.fromkeys((*first, *(HOMES if first or not name.startswith("_") else ()))):
         if name in _names_of(home):
-            return (getattr(import_module(home), name),)
+            return (_current(import_module(home), name),)
     if name in _PARTS:
         return (import_module(f"cardan.{name}"),)
     return None

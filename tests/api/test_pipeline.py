@@ -10,7 +10,7 @@ from reference import model_from_reference
 from cardan.api import pipeline, state
 from cardan.api.callbacks import set_callback
 from cardan.api.support import mj_jacBody
-from cardan.constants import mjENBL_NATIVECCD
+from cardan.enums.codes import ENBL_NATIVECCD
 from cardan.errors import FatalError
 from cardan.model import MjData
 from cardan.step.hooks import hooks
@@ -68,7 +68,7 @@ def test_options_hold_from_the_next_step_on(option, value):
 
 TOGGLES = {
     "disableflags": (0, 64, 1),
-    "enableflags": (mjENBL_NATIVECCD, 0),
+    "enableflags": (ENBL_NATIVECCD, 0),
     "integrator": (2, 0),
     "solver": (0, 2),
     "noslip_iterations": (3, 0),

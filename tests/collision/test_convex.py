@@ -9,7 +9,7 @@ import pytest
 from collision.harness import Pair, random_quat
 from collision.shapes import KINDS, extents, place_randomly, two_geoms
 
-from cardan.constants import mjENBL_NATIVECCD
+from cardan.enums.codes import ENBL_NATIVECCD
 from cardan.jit.front.stage import jit_enabled
 
 ALL_PAIRS = [
@@ -30,7 +30,7 @@ def contacts_of(pair: Pair) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("gap", [-0.05, -1e-3, 1e-3, 0.04])
 def test_upright_ellipsoids(gap, exact):
     pair = Pair(two_geoms("ellipsoid", "ellipsoid", 'margin="0.05"'))
-    pair.model.opt.enableflags |= mjENBL_NATIVECCD if exact else 0
+    pair.model.opt.enableflags |= ENBL_NATIVECCD if exact else 0
     pair.refresh_colliders()
     pair.set_pose(1, [0, 0, 0], [1, 0, 0, 0])
     pair.set_pose(2, [0, 0, 0.8 + gap], [1, 0, 0, 0])
@@ -108,7 +108,7 @@ def test_moving_the_scene_moves_the_contacts(kinds):
 @pytest.mark.parametrize("kinds", ALL_PAIRS, ids="-".join)
 def test_degenerate_input_gives_finite_contacts(kinds, exact):
     pair = Pair(two_geoms(*kinds, 'margin="0.01"'))
-    pair.model.opt.enableflags |= mjENBL_NATIVECCD if exact else 0
+    pair.model.opt.enableflags |= ENBL_NATIVECCD if exact else 0
     pair.refresh_colliders()
     size = pair.model.geom_size.copy()
     for scale in (1.0, 1e-6, 1e6, 0.0):

@@ -106,7 +106,7 @@ def test_bad_arguments(geoms, fromto, error):
 @pytest.mark.parametrize("kinds", [("ellipsoid", "ellipsoid"), ("cylinder", "box"), ("mesh", "mesh")], ids="-".join)
 def test_exact_collisions_agree_with_the_distance(kinds):
     pair = Pair(two_geoms(*kinds, 'margin="0.1"'), attach=False)
-    pair.model.opt.enableflags |= cardan.mjENBL_NATIVECCD
+    pair.model.opt.enableflags |= cardan.mjtEnableBit.mjENBL_NATIVECCD
     pair.refresh_colliders()
     rng = np.random.default_rng(5)
     for _ in range(POSES):

@@ -22,7 +22,7 @@ SHAPES = {
     "capsule": 'type="capsule" size=".2 .3"',
     "ellipsoid": 'type="ellipsoid" size=".2 .25 .3"',
 }
-BOTH = cardan.mjENBL_NATIVECCD | int(cardan.mjtEnableBit.mjENBL_MULTICCD)
+BOTH = cardan.mjtEnableBit.mjENBL_NATIVECCD | int(cardan.mjtEnableBit.mjENBL_MULTICCD)
 HALF = np.array([0.2, 0.25, 0.3])
 
 
@@ -126,7 +126,7 @@ def test_shapes_without_faces_and_edges_have_one_contact(kinds):
 
 def test_one_contact_without_multiccd():
     m = cardan.MjModel.from_xml_string(text("cube", "cube"))
-    m.opt.enableflags |= cardan.mjENBL_NATIVECCD
+    m.opt.enableflags |= cardan.mjtEnableBit.mjENBL_NATIVECCD
     d = cardan.MjData(m)
     d.qpos[9] = 0.6 - DEEP
     cardan.mj_fwdPosition(m, d)

@@ -12,7 +12,7 @@ import pytest
 from collision.harness import Pair, random_quat
 from collision.shapes import KINDS, extents, two_geoms
 
-from cardan.constants import mjENBL_NATIVECCD
+from cardan.enums.codes import ENBL_NATIVECCD
 from cardan.jit.front.stage import jit_enabled
 
 POSES = 120 if jit_enabled else 5
@@ -92,7 +92,7 @@ def test_nearest_contact_of_capsules_and_boxes(kinds):
 @pytest.mark.parametrize("kinds", PAIRS, ids="-".join)
 def test_exact_convex_collisions(kinds):
     pair = Pair(two_geoms(*kinds, f'margin="{MARGIN}"'))
-    pair.model.opt.enableflags |= mjENBL_NATIVECCD
+    pair.model.opt.enableflags |= ENBL_NATIVECCD
     pair.refresh_colliders()
     rng = np.random.default_rng(6)
     checked = 0

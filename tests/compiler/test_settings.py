@@ -7,7 +7,7 @@ import pytest
 from later import later_run
 
 import cardan
-from cardan.constants import mjENBL_NATIVECCD
+from cardan.enums.codes import ENBL_NATIVECCD
 from cardan.errors import MjcfError, UnsupportedFeature
 from cardan.spec.schema.keywords import DISABLE_FLAGS, ENABLE_FLAGS
 
@@ -44,7 +44,7 @@ def test_flags_of_3_1() -> None:
     """They are off, and every model can enable them."""
     assert cardan.MjModel.from_xml_string("<mujoco/>", compat="3.1").opt.enableflags == 0
     m = cardan.MjModel.from_xml_string(MODEL.format("", 'nativeccd="enable"'), compat="3.1")
-    assert m.opt.enableflags == mjENBL_NATIVECCD
+    assert m.opt.enableflags == ENBL_NATIVECCD
 
 
 def test_bits_do_not_collide() -> None:

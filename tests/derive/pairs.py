@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 import cardan
-from cardan.constants import mjENBL_NATIVECCD
+from cardan.enums.codes import ENBL_NATIVECCD
 
 GEOMS = {
     "plane": 'type="plane" size="2 2 .1"',
@@ -66,7 +66,7 @@ def scene(
         )
     m = cardan.MjModel.from_xml_string(text, compat=compat)
     if nativeccd:
-        m.opt.enableflags |= mjENBL_NATIVECCD
+        m.opt.enableflags |= ENBL_NATIVECCD
     return m
 
 

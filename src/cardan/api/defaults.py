@@ -10,7 +10,8 @@ from cardan.api.arguments import check_pair, integer, numbers, target_of, text
 from cardan.api.loading import load_empty
 from cardan.compiler.lengthrange import LengthRanges, MjLROpt
 from cardan.dynamics import muscle
-from cardan.enums import mjtLRMode
+from cardan.enums import mjtLRMode, mjtWarning
+from cardan.enums.numbering import inward, is_later
 from cardan.model.attributes import copy_group
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel, MjOption, MjVisual
@@ -57,7 +58,7 @@ def mju_warningText(warning: int, info: int) -> str:
     kind, value = integer("mju_warningText", "warning", warning), integer("mju_warningText", "info", info, 2**64)
     if value < 0:
         raise TypeError(f"mju_warningText: info should not be negative, got {value}")
-    return warning_text(kind, value)
+    return warning_text(inward(mjtWarning).get(kind, kind) if is_later() else kind, value)
 
 
 def mju_writeLog(type: str | bytes, msg: str | bytes) -> None:

@@ -15,13 +15,14 @@ import numpy as np
 
 from cardan.api.arguments import check_model, valid_id
 from cardan.api.native_call import native, native_by
-from cardan.constants import mjMINVAL, mjVERSION_HEADER
+from cardan.constants import LATER, mjMINVAL, mjVERSION_HEADER
 from cardan.dynamics.com import object_acceleration, object_velocity
 from cardan.dynamics.external import contact_force
 from cardan.dynamics.jacobian import angular_momentum_matrix, apply_ft, is_sparse, jac, jac_point_axis, jac_subtree_com
 from cardan.dynamics.kinematics import differentiate_pos, get_quat, integrate_pos
 from cardan.enums import mjtCone, mjtObj, mjtSolver
 from cardan.enums.codes import JNT_BALL, JNT_FREE, OBJ_BODY, OBJ_GEOM, OBJ_SITE, OBJ_XBODY
+from cardan.enums.numbering import is_later
 from cardan.errors import FatalError
 from cardan.jit import OK, kernel
 from cardan.jit.binding.arguments import Integer, Number, element, source, target
@@ -360,14 +361,14 @@ def mj_setTotalmass(m: MjModel, newmass: float) -> None:
 
 
 def mj_version() -> int:
-    """Return the version of the interface as a number: 316 for 3.1.6."""
-    return mjVERSION_HEADER
+    """Return the version of the interface as a number: 316 for 3.1.6, 4000000 for 4.0.0 (see `set_compat`)."""
+    return LATER["mjVERSION_HEADER"] if is_later() else mjVERSION_HEADER
 
 
 # tests of MuJoCo's own package compare this docstring
 def mj_versionString() -> str:
     """Return the current version of MuJoCo as a null-terminated string."""
-    return ".".join(str(mjVERSION_HEADER))
+    return "4.0.0" if is_later() else "3.1.6"
 
 
 __all__ = ["mj_angmomMat", "mj_applyFT", "mj_contactForce", "mj_differentiatePos", "mj_getTotalmass"]

@@ -5,8 +5,8 @@ MODULE``). Alternatively, make ``import cardan.as_mujoco`` the first line of the
 process, and must be installed before the first ``import mujoco``.
 """
 
-from cardan.as_mujoco.import_hook import VERSION, install
+from cardan.as_mujoco.import_hook import install, version
 
-__all__ = ["VERSION", "install"]
+__all__ = ["install", "version"]
 
 install()

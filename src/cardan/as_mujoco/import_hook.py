@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from cardan.as_mujoco.modules import NAME, SUBMODULES, VERSION, fill
+from cardan.as_mujoco.modules import NAME, SUBMODULES, fill, version
 
 BESIDE = {
     "mjx": "pip install mujoco-mjx",
@@ -85,7 +85,7 @@ class _Distribution(importlib.metadata.Distribution):
     """The metadata of ``mujoco`` for `importlib.metadata`: its name and version."""
 
     def read_text(self, filename: str) -> str | None:
-        return f"Metadata-Version: 2.1\nName: {NAME}\nVersion: {VERSION}\n" if filename == "METADATA" else None
+        return f"Metadata-Version: 2.1\nName: {NAME}\nVersion: {version()}\n" if filename == "METADATA" else None
 
     def locate_file(self, path: Any) -> Any:
         raise FileNotFoundError(f"the distribution {NAME} has no files here: Cardan replaces it")

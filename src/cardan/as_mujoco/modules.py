@@ -67,8 +67,11 @@ def _type_name(annotation: Any) -> str:
 # modules -----------------------------------------------------------------------
 
 NAME = "mujoco"
-VERSION = "3.1.6"
-"""Version of MuJoCo whose interface is provided."""
+
+
+def version() -> str:
+    """Return the version of MuJoCo whose interface the process has: "3.1.6" or "4.0.0"."""
+    return cardan.mj_versionString()
 
 
 MOST_ROWS = 10_000_000
@@ -197,7 +200,7 @@ def _fill_package(module: ModuleType) -> None:
     """
     vars(module).update({key: value for key, value in _content().items() if not isinstance(value, ModuleType)})
     module.__doc__ = cardan.__doc__
-    vars(module).update(__version__=VERSION, __file__=cardan.__file__)
+    vars(module).update(__version__=version(), __file__=cardan.__file__)
     module.__dict__["__getattr__"] = _of_package
     for name in ALWAYS:
         vars(module)[name] = importlib.import_module(f"{NAME}.{name}")

@@ -27,10 +27,10 @@ from cardan.collision.hfield import hfield_convex
 from cardan.collision.plane_polygon import plane_mesh_polygon
 from cardan.collision.sdf.descent import sdf_descent
 from cardan.collision.sdf.triangles import mesh_sdf
-from cardan.constants import mjENBL_NATIVECCD
 from cardan.enums import mjtGeom
 from cardan.enums.codes import (
     DSBL_FILTERPARENT,
+    ENBL_NATIVECCD,
     GEOM_BOX,
     GEOM_CAPSULE,
     GEOM_CYLINDER,
@@ -111,7 +111,7 @@ def stock_function(m: MjModel, types: Types) -> Callable[..., Any] | None:
     function = COLLIDERS.get(types)
     if function is not None and m.is_4_0:
         function = LATER.get(function, function)
-    if function is not None and m.opt.enableflags & mjENBL_NATIVECCD:
+    if function is not None and internals.number(m, "opt.enableflags") & ENBL_NATIVECCD:
         function = EXACT.get(function, function)
     return function
 
@@ -184,7 +184,7 @@ def _passing(m: MjModel, geom1: np.ndarray, geom2: np.ndarray) -> np.ndarray:
         (m.body_contype, m.body_conaffinity, body1, body2),
     ):
         passing = passing & bits_match(contype[a], conaffinity[a], contype[b], conaffinity[b])
-    if not m.opt.disableflags & DSBL_FILTERPARENT:
+    if not internals.number(m, "opt.disableflags") & DSBL_FILTERPARENT:
         parent = internals.array(m, "aux.body_weldparent")
         passing &= ~are_parent_and_child(weld1, weld2, parent[body1], parent[body2])
     signature = (np.minimum(body1, body2).astype(np.int64) << 16) + np.maximum(body1, body2)

@@ -211,7 +211,7 @@ def _apply_springdampers(build: Build, m: MjModel) -> None:
 def _apply_damping_ratios(m: MjModel, d: MjData | Scratch) -> None:
     """Replace the damping ratio of position servos (a positive ``biasprm[2]``) by the damping that it implies."""
     gain, bias = m.actuator_gainprm, m.actuator_biasprm
-    affine = (m.actuator_gaintype == 0) & (m.actuator_biastype == 1)
+    affine = (internals.array(m, "actuator_gaintype") == 0) & (internals.array(m, "actuator_biastype") == 1)
     servos = np.flatnonzero(affine & (bias[:, 2] > 0.0) & (gain[:, 0] == -bias[:, 1]))
     if len(servos):
         moments = np.asarray(d.actuator_moment)[servos]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cardan.enums import mjtBias, mjtGain, mjtLRMode, mjtTrn
+from cardan.model import internals
 from cardan.model.attributes import listing
 from cardan.step.lengthrange import LengthSearch, Search
 
@@ -82,7 +83,7 @@ class LengthRanges:
         """
         m, opt = self.m, self.opt
         low, high = m.actuator_lengthrange[actuator]
-        kinds = (int(m.actuator_gaintype[actuator]), int(m.actuator_biastype[actuator]))
+        kinds = tuple(int(internals.array(m, f"actuator_{part}type")[actuator]) for part in ("gain", "bias"))
         if not is_processed(kinds, opt.mode) or (opt.useexisting and low < high):
             return
         kind, target = int(m.actuator_trntype[actuator]), int(m.actuator_trnid[actuator, 0])

@@ -10,6 +10,7 @@ from cardan.compiler.geoms import condims
 from cardan.enums.codes import EQ_CONNECT, EQ_WELD, OBJ_SITE
 from cardan.maths.quaternion import mul_quat, neg_quat, normalize4, rot_vec_quat
 from cardan.maths.vector import add3, sub3
+from cardan.model import internals
 from cardan.spec.repeated import given_by, runs
 from cardan.spec.schema.keywords import EQUALITY, JOINT, OBJECT
 
@@ -158,7 +159,7 @@ def set_equality_data(m: MjModel, d: MjData | Scratch) -> None:
     constraint with a given relative pose, the quaternion is normalised. Without this pose, the anchor in the first body
     and the relative pose are computed. Constraints between sites are left unchanged.
     """
-    for i, kind in enumerate(m.eq_type.tolist()):
+    for i, kind in enumerate(internals.array(m, "eq_type").tolist()):
         if kind not in (EQ_CONNECT, EQ_WELD) or m.eq_objtype[i] == OBJ_SITE:
             continue
         bodies, data = (m.eq_obj1id[i], m.eq_obj2id[i]), m.eq_data[i]

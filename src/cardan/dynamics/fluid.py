@@ -45,9 +45,15 @@ from cardan.model.kernel_views import AnyModel, Data, Model
 
 
 @kernel
-def has_fluid(m: AnyModel) -> bool:
+def has_medium(m: AnyModel) -> bool:
+    """Return whether the fluid has density or viscosity."""
+    return m.opt.density > 0.0 or m.opt.viscosity > 0.0
+
+
+@kernel
+def has_fluid(m: Model) -> bool:
     """Return whether the fluid has density or viscosity and passive forces are enabled."""
-    return (m.opt.density > 0.0 or m.opt.viscosity > 0.0) and has_passive(m)
+    return has_medium(m) and has_passive(m)
 
 
 @kernel

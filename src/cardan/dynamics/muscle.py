@@ -15,6 +15,7 @@ from cardan.enums.codes import BIAS_MUSCLE, DYN_MUSCLE, GAIN_MUSCLE
 from cardan.jit import OK, kernel, stage
 from cardan.maths.types import Mat3, Vec2, Vec3
 from cardan.maths.vector import MINVAL, get9
+from cardan.model import internals
 from cardan.model.kernel_views import Data, Model
 
 if TYPE_CHECKING:
@@ -178,7 +179,7 @@ def muscles(m: Model, d: Data) -> int:
 def has_muscles(m: MjModel) -> bool:
     """Return whether any actuator has the activation dynamics, the gain or the bias of a muscle."""
     return bool(
-        (m.actuator_dyntype == DYN_MUSCLE).any()
-        or (m.actuator_gaintype == GAIN_MUSCLE).any()
-        or (m.actuator_biastype == BIAS_MUSCLE).any()
+        (internals.array(m, "actuator_dyntype") == DYN_MUSCLE).any()
+        or (internals.array(m, "actuator_gaintype") == GAIN_MUSCLE).any()
+        or (internals.array(m, "actuator_biastype") == BIAS_MUSCLE).any()
     )

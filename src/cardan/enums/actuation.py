@@ -1,6 +1,6 @@
 """Enumerations of actuators: transmission, activation dynamics, gain and bias (spec: Computation, actuation model)."""
 
-from cardan.enums.base import MjEnum
+from cardan.enums.base import MjEnum, numbers
 
 
 class mjtTrn(MjEnum):
@@ -12,6 +12,7 @@ class mjtTrn(MjEnum):
     mjTRN_TENDON = 3  # tendon
     mjTRN_SITE = 4  # site: force and torque at its frame
     mjTRN_BODY = 5  # body: adhesion at its contacts
+    mjTRN_SO3 = 6  # orientation of a ball joint or of two sites
     mjTRN_UNDEFINED = 1000
 
 
@@ -23,7 +24,9 @@ class mjtDyn(MjEnum):
     mjDYN_FILTER = 2  # act_dot = (ctrl - act) / tau
     mjDYN_FILTEREXACT = 3  # the same filter, integrated exactly
     mjDYN_MUSCLE = 4  # activation and deactivation with different time constants
-    mjDYN_USER = 5  # act_dot from mjcb_act_dyn
+    mjDYN_USER = numbers(5, 7)  # act_dot from mjcb_act_dyn
+    mjDYN_DCMOTOR = numbers(6, 5)  # states of a DC motor
+    mjDYN_PID = numbers(7, 6)  # states of a PID controller
 
 
 class mjtGain(MjEnum):
@@ -32,7 +35,10 @@ class mjtGain(MjEnum):
     mjGAIN_FIXED = 0  # gainprm[0]
     mjGAIN_AFFINE = 1  # gainprm · (1, length, velocity)
     mjGAIN_MUSCLE = 2  # force-length-velocity curve of a muscle
-    mjGAIN_USER = 3  # value of mjcb_act_gain
+    mjGAIN_USER = numbers(3, 6)  # value of mjcb_act_gain
+    mjGAIN_DCMOTOR = numbers(4, 3)  # DC motor
+    mjGAIN_SO3 = numbers(5, 4)  # orientation servo
+    mjGAIN_PID = numbers(6, 5)  # PID controller
 
 
 class mjtBias(MjEnum):
@@ -41,7 +47,9 @@ class mjtBias(MjEnum):
     mjBIAS_NONE = 0  # zero
     mjBIAS_AFFINE = 1  # biasprm · (1, length, velocity)
     mjBIAS_MUSCLE = 2  # passive force of a muscle
-    mjBIAS_USER = 3  # value of mjcb_act_bias
+    mjBIAS_USER = numbers(3, 5)  # value of mjcb_act_bias
+    mjBIAS_DCMOTOR = numbers(4, 3)  # DC motor
+    mjBIAS_SO3 = numbers(5, 4)  # orientation servo
 
 
 class mjtLRMode(MjEnum):

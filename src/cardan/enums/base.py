@@ -21,26 +21,79 @@ class _Members:
         return dict(enumeration._members)
 
 
+class Number(int):
+    """Number of a member that has another number in MuJoCo 4.0, or belongs to one of the two versions only.
+
+    The integer itself is the number in the engine, which is that of MuJoCo 3.1.6. Members that 3.1.6 lacks have numbers
+    of Cardan's own if theirs of 4.0 are taken.
+    """
+
+    later: int | None
+    early: int | None
+
+
+def numbers(early: int | None, later: int | None) -> Number:
+    """Return the number of a member: `early` in MuJoCo 3.1 and in the engine, `later` in 4.0; None: no such member."""
+    number = Number(-1 if early is None else early)
+    number.early, number.later = early, later
+    return number
+
+
+MEMBERS_OF_ONE: dict[str, str] = {}
+"""Version of MuJoCo that has a member, for members that only one of the versions has."""
+
+
 class MjEnumType(type):
-    """Metaclass that turns the integers in the body of an enumeration into its members."""
+    """Metaclass that turns the integers in the body of an enumeration into its members.
+
+    If members have other numbers in MuJoCo 4.0, the attribute `_later` is the enumeration with those numbers; otherwise
+    it is the enumeration itself. Its attribute `_early` is the enumeration with the numbers of the engine.
+    """
 
     _names: dict[int, str]
     _members: dict[str, Any]
+    _later: "MjEnumType"
+    _early: "MjEnumType"
 
     def __new__(mcs, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> "MjEnumType":
         """Create a class: the base class, an enumeration, or a class derived from an enumeration."""
         if not any(type(base) is MjEnumType and not base._names for base in bases):
             return super().__new__(mcs, name, bases, body)
         # from Python 3.13 on, class bodies contain the number of their first line
-        numbers = {key: value for key, value in body.items() if isinstance(value, int) and key[:2] != "__"}
+        given = {key: value for key, value in body.items() if isinstance(value, int) and key[:2] != "__"}
+        rest = {key: value for key, value in body.items() if key not in given}
+        early = {key: n.early if isinstance(n, Number) else n for key, n in given.items()}
+        later = {key: n.later if isinstance(n, Number) else n for key, n in given.items()}
+        enumeration = mcs._with_members(name, bases, rest, early)
+        enumeration._later = enumeration if later == early else mcs._with_members(name, bases, rest, later)
+        enumeration._later._later = enumeration._later
+        enumeration._early = enumeration._later._early = enumeration
+        MEMBERS_OF_ONE.update({key: "4.0" for key, value in early.items() if value is None})
+        MEMBERS_OF_ONE.update({key: "3.1" for key, value in later.items() if value is None})
+        return enumeration
+
+    @classmethod
+    def _with_members(
+        mcs, name: str, bases: tuple[type, ...], body: dict[str, Any], given: dict[str, int | None]
+    ) -> "MjEnumType":
+        """Create an enumeration with the given members, except those without a number."""
+        members = {key: value for key, value in given.items() if value is not None}
         names: dict[int, str] = {}
-        for key, value in numbers.items():
+        for key, value in members.items():
             names.setdefault(value, key)
         enumeration = super().__new__(mcs, name, bases, {"__slots__": (), "_names": names} | body)
-        enumeration._members = {key: enumeration(value) for key, value in numbers.items()}
+        enumeration._members = {key: enumeration(value) for key, value in members.items()}
         for key, member in enumeration._members.items():
             setattr(enumeration, key, member)
         return enumeration
+
+    def __getattr__(cls, key: str) -> Any:
+        """Raise AttributeError. If the other version of the enumeration has the member, the message says so."""
+        if key[:2] == "mj" and key in MEMBERS_OF_ONE:
+            raise AttributeError(
+                f"{cls.__name__} has no member {key} in this version of MuJoCo: only with compat {MEMBERS_OF_ONE[key]}"
+            )
+        raise AttributeError(f"type object {cls.__name__!r} has no attribute {key!r}")
 
 
 class MjEnum(metaclass=MjEnumType):
@@ -99,8 +152,11 @@ class MjEnum(metaclass=MjEnumType):
     def __neg__(self) -> int:
         return -self._value
 
-    def __reduce__(self) -> tuple[type, tuple[int]]:
-        return type(self), (self._value,)
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        cls = type(self)
+        if cls is cls._later and cls is not cls._early:
+            return _later_member, (cls._early, self.name)
+        return cls, (self._value,)
 
     def __getstate__(self) -> int:
         return self._value
@@ -108,6 +164,11 @@ class MjEnum(metaclass=MjEnumType):
     def __setstate__(self, value: int) -> None:
         """Restore a member from a pickle that MuJoCo's package wrote."""
         self.__init__(value)
+
+
+def _later_member(enumeration: Any, name: str) -> MjEnum:
+    """Return the member with a name in the numbering of MuJoCo 4.0, as pickles contain it."""
+    return enumeration._later._members[name]
 
 
 def _integer(value: Any) -> int | None:

@@ -3,7 +3,7 @@
 Spec: simulation, state and control.
 """
 
-from cardan.enums.base import MjEnum
+from cardan.enums.base import MjEnum, numbers
 
 
 class mjtConstraint(MjEnum):
@@ -36,28 +36,22 @@ class mjtState(MjEnum):
     mjSTATE_QPOS = 1 << 1  # qpos
     mjSTATE_QVEL = 1 << 2  # qvel
     mjSTATE_ACT = 1 << 3  # act
-    mjSTATE_WARMSTART = 1 << 4  # qacc_warmstart
-    mjSTATE_CTRL = 1 << 5  # ctrl
-    mjSTATE_QFRC_APPLIED = 1 << 6  # qfrc_applied
-    mjSTATE_XFRC_APPLIED = 1 << 7  # xfrc_applied
-    mjSTATE_EQ_ACTIVE = 1 << 8  # eq_active
-    mjSTATE_MOCAP_POS = 1 << 9  # mocap_pos
-    mjSTATE_MOCAP_QUAT = 1 << 10  # mocap_quat
-    mjSTATE_USERDATA = 1 << 11  # userdata
-    mjSTATE_PLUGIN = 1 << 12  # plugin_state
-    mjNSTATE = 13  # number of state elements
-    mjSTATE_PHYSICS = mjSTATE_QPOS | mjSTATE_QVEL | mjSTATE_ACT  # qpos, qvel, act
-    mjSTATE_FULLPHYSICS = mjSTATE_PHYSICS | mjSTATE_TIME | mjSTATE_PLUGIN  # PHYSICS with time and plugin state
-    mjSTATE_USER = (
-        mjSTATE_CTRL
-        | mjSTATE_QFRC_APPLIED
-        | mjSTATE_XFRC_APPLIED
-        | mjSTATE_EQ_ACTIVE
-        | mjSTATE_MOCAP_POS
-        | mjSTATE_MOCAP_QUAT
-        | mjSTATE_USERDATA
-    )  # all inputs from the user: controls, forces, switches, mocap poses, user data
-    mjSTATE_INTEGRATION = mjSTATE_FULLPHYSICS | mjSTATE_USER | mjSTATE_WARMSTART  # all inputs of the next step
+    mjSTATE_WARMSTART = numbers(1 << 4, 1 << 5)  # qacc_warmstart
+    mjSTATE_CTRL = numbers(1 << 5, 1 << 6)  # ctrl
+    mjSTATE_QFRC_APPLIED = numbers(1 << 6, 1 << 7)  # qfrc_applied
+    mjSTATE_XFRC_APPLIED = numbers(1 << 7, 1 << 8)  # xfrc_applied
+    mjSTATE_EQ_ACTIVE = numbers(1 << 8, 1 << 9)  # eq_active
+    mjSTATE_MOCAP_POS = numbers(1 << 9, 1 << 10)  # mocap_pos
+    mjSTATE_MOCAP_QUAT = numbers(1 << 10, 1 << 11)  # mocap_quat
+    mjSTATE_USERDATA = numbers(1 << 11, 1 << 12)  # userdata
+    mjSTATE_PLUGIN = numbers(1 << 12, 1 << 13)  # plugin_state
+    mjSTATE_HISTORY = numbers(1 << 13, 1 << 4)  # history
+    mjSTATE_PLASTIC = 1 << 14  # plastic
+    mjNSTATE = numbers(13, 15)  # number of state elements
+    mjSTATE_PHYSICS = numbers(0x000E, 0x401E)  # qpos, qvel, act; in 4.0 history and plastic, too
+    mjSTATE_FULLPHYSICS = numbers(0x100F, 0x601F)  # PHYSICS with time and plugin state
+    mjSTATE_USER = numbers(0x0FE0, 0x1FC0)  # all inputs from the user: from ctrl to userdata
+    mjSTATE_INTEGRATION = numbers(0x1FFF, 0x7FFF)  # all inputs of the next step
 
 
 class mjtWarning(MjEnum):
@@ -66,12 +60,12 @@ class mjtWarning(MjEnum):
     mjWARN_INERTIA = 0  # inertia matrix (nearly) singular
     mjWARN_CONTACTFULL = 1  # no room for a contact
     mjWARN_CNSTRFULL = 2  # no room for a constraint row
-    mjWARN_VGEOMFULL = 3  # no room for a visual geom
-    mjWARN_BADQPOS = 4  # bad number in qpos
-    mjWARN_BADQVEL = 5  # bad number in qvel
-    mjWARN_BADQACC = 6  # bad number in qacc
-    mjWARN_BADCTRL = 7  # bad number in ctrl
-    mjNWARNING = 8  # number of warnings
+    mjWARN_VGEOMFULL = numbers(3, None)  # no room for a visual geom
+    mjWARN_BADQPOS = numbers(4, 3)  # bad number in qpos
+    mjWARN_BADQVEL = numbers(5, 4)  # bad number in qvel
+    mjWARN_BADQACC = numbers(6, 5)  # bad number in qacc
+    mjWARN_BADCTRL = numbers(7, 6)  # bad number in ctrl
+    mjNWARNING = numbers(8, 7)  # number of warnings
 
 
 class mjtTimer(MjEnum):

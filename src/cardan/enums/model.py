@@ -1,6 +1,6 @@
 """Enumerations of `mjModel`: the kinds of elements that a model is made of (spec: Modeling, model elements)."""
 
-from cardan.enums.base import MjEnum
+from cardan.enums.base import MjEnum, numbers
 
 
 class mjtObj(MjEnum):
@@ -33,7 +33,9 @@ class mjtObj(MjEnum):
     mjOBJ_KEY = 24
     mjOBJ_PLUGIN = 25
     mjNOBJECT = 26  # number of object types
-    mjOBJ_FRAME = 100  # only in the modelling language
+    mjOBJ_FRAME = 100  # from here on: only in the modelling language
+    mjOBJ_DEFAULT = 101
+    mjOBJ_MODEL = 102
 
 
 class mjtJoint(MjEnum):
@@ -96,7 +98,9 @@ class mjtEq(MjEnum):
     mjEQ_JOINT = 2  # one joint position as a polynomial of another
     mjEQ_TENDON = 3  # one tendon length as a polynomial of another
     mjEQ_FLEX = 4  # constant lengths of the edges of a flex
-    mjEQ_DISTANCE = 5  # no longer supported
+    mjEQ_DISTANCE = numbers(5, 7)  # no longer supported
+    mjEQ_FLEXVERT = numbers(6, 5)  # not supported
+    mjEQ_FLEXSTRAIN = numbers(7, 6)  # constant strains of the cells of a flex
 
 
 class mjtWrap(MjEnum):

@@ -1,6 +1,6 @@
 """Enumerations of sensors: measured quantities, stages and data types (spec: Modeling, sensor)."""
 
-from cardan.enums.base import MjEnum
+from cardan.enums.base import MjEnum, numbers
 
 
 class mjtSensor(MjEnum):
@@ -23,32 +23,38 @@ class mjtSensor(MjEnum):
     mjSENS_ACTUATORVEL = 14  # actuator velocity (1)
     mjSENS_ACTUATORFRC = 15  # actuator force (1)
     mjSENS_JOINTACTFRC = 16  # total actuator force at a joint (1)
-    mjSENS_BALLQUAT = 17  # quaternion of a ball joint (4)
-    mjSENS_BALLANGVEL = 18  # angular velocity of a ball joint (3)
-    mjSENS_JOINTLIMITPOS = 19  # distance of a joint to its limit, less the margin (1)
-    mjSENS_JOINTLIMITVEL = 20  # velocity of that distance (1)
-    mjSENS_JOINTLIMITFRC = 21  # force of the limit (1)
-    mjSENS_TENDONLIMITPOS = 22  # distance of a tendon to its limit, less the margin (1)
-    mjSENS_TENDONLIMITVEL = 23  # velocity of that distance (1)
-    mjSENS_TENDONLIMITFRC = 24  # force of the limit (1)
-    mjSENS_FRAMEPOS = 25  # position of an object's frame (3)
-    mjSENS_FRAMEQUAT = 26  # orientation of an object's frame (4)
-    mjSENS_FRAMEXAXIS = 27  # x axis of an object's frame (3)
-    mjSENS_FRAMEYAXIS = 28  # y axis of an object's frame (3)
-    mjSENS_FRAMEZAXIS = 29  # z axis of an object's frame (3)
-    mjSENS_FRAMELINVEL = 30  # linear velocity of an object's frame (3)
-    mjSENS_FRAMEANGVEL = 31  # angular velocity of an object's frame (3)
-    mjSENS_FRAMELINACC = 32  # linear acceleration of an object's frame (3)
-    mjSENS_FRAMEANGACC = 33  # angular acceleration of an object's frame (3)
-    mjSENS_SUBTREECOM = 34  # centre of mass of a subtree (3)
-    mjSENS_SUBTREELINVEL = 35  # linear velocity of a subtree (3)
-    mjSENS_SUBTREEANGMOM = 36  # angular momentum of a subtree about its centre of mass (3)
-    mjSENS_GEOMDIST = 37  # signed distance between geoms or bodies (1)
-    mjSENS_GEOMNORMAL = 38  # direction from one geom to the other (3)
-    mjSENS_GEOMFROMTO = 39  # segment between the closest points (6)
-    mjSENS_CLOCK = 40  # simulation time, s (1)
-    mjSENS_PLUGIN = 41  # as a plugin says
-    mjSENS_USER = 42  # filled in by mjcb_sensor
+    mjSENS_BALLQUAT = numbers(17, 18)  # quaternion of a ball joint (4)
+    mjSENS_BALLANGVEL = numbers(18, 19)  # angular velocity of a ball joint (3)
+    mjSENS_JOINTLIMITPOS = numbers(19, 20)  # distance of a joint to its limit, less the margin (1)
+    mjSENS_JOINTLIMITVEL = numbers(20, 21)  # velocity of that distance (1)
+    mjSENS_JOINTLIMITFRC = numbers(21, 22)  # force of the limit (1)
+    mjSENS_TENDONLIMITPOS = numbers(22, 23)  # distance of a tendon to its limit, less the margin (1)
+    mjSENS_TENDONLIMITVEL = numbers(23, 24)  # velocity of that distance (1)
+    mjSENS_TENDONLIMITFRC = numbers(24, 25)  # force of the limit (1)
+    mjSENS_FRAMEPOS = numbers(25, 26)  # position of an object's frame (3)
+    mjSENS_FRAMEQUAT = numbers(26, 27)  # orientation of an object's frame (4)
+    mjSENS_FRAMEXAXIS = numbers(27, 28)  # x axis of an object's frame (3)
+    mjSENS_FRAMEYAXIS = numbers(28, 29)  # y axis of an object's frame (3)
+    mjSENS_FRAMEZAXIS = numbers(29, 30)  # z axis of an object's frame (3)
+    mjSENS_FRAMELINVEL = numbers(30, 31)  # linear velocity of an object's frame (3)
+    mjSENS_FRAMEANGVEL = numbers(31, 32)  # angular velocity of an object's frame (3)
+    mjSENS_FRAMELINACC = numbers(32, 33)  # linear acceleration of an object's frame (3)
+    mjSENS_FRAMEANGACC = numbers(33, 34)  # angular acceleration of an object's frame (3)
+    mjSENS_SUBTREECOM = numbers(34, 35)  # centre of mass of a subtree (3)
+    mjSENS_SUBTREELINVEL = numbers(35, 36)  # linear velocity of a subtree (3)
+    mjSENS_SUBTREEANGMOM = numbers(36, 37)  # angular momentum of a subtree about its centre of mass (3)
+    mjSENS_GEOMDIST = numbers(37, 39)  # signed distance between geoms or bodies (1)
+    mjSENS_GEOMNORMAL = numbers(38, 40)  # direction from one geom to the other (3)
+    mjSENS_GEOMFROMTO = numbers(39, 41)  # segment between the closest points (6)
+    mjSENS_CLOCK = numbers(40, 45)  # simulation time, s (1)
+    mjSENS_PLUGIN = numbers(41, 47)  # as a plugin says
+    mjSENS_USER = numbers(42, 48)  # filled in by mjcb_sensor
+    mjSENS_TENDONACTFRC = numbers(43, 17)  # total actuator force on a tendon (1)
+    mjSENS_INSIDESITE = numbers(44, 38)  # whether an object is inside a site (1)
+    mjSENS_CONTACT = numbers(45, 42)  # contacts that match conditions
+    mjSENS_E_POTENTIAL = numbers(46, 43)  # potential energy (1)
+    mjSENS_E_KINETIC = numbers(47, 44)  # kinetic energy (1)
+    mjSENS_TACTILE = numbers(48, 46)  # depths and tangential speeds at the vertices of a mesh
 
 
 class mjtStage(MjEnum):

@@ -3,7 +3,7 @@
 Spec: simulation, visualization.
 """
 
-from cardan.enums.base import MjEnum
+from cardan.enums.base import MjEnum, numbers
 
 
 class mjtCatBit(MjEnum):
@@ -24,7 +24,11 @@ class mjtMouse(MjEnum):
     mjMOUSE_MOVE_V = 3  # move in the vertical plane
     mjMOUSE_MOVE_H = 4  # move in the horizontal plane
     mjMOUSE_ZOOM = 5
-    mjMOUSE_SELECT = 6
+    mjMOUSE_SELECT = numbers(6, None)
+    mjMOUSE_MOVE_V_REL = numbers(7, 6)  # as MOVE_V, relative to the target
+    mjMOUSE_MOVE_H_REL = numbers(8, 7)  # as MOVE_H, relative to the target
+    mjMOUSE_TURN_V = numbers(9, 8)  # turn the camera in the vertical plane
+    mjMOUSE_TURN_H = numbers(10, 9)  # turn the camera in the horizontal plane
 
 
 class mjtPertBit(MjEnum):
@@ -112,10 +116,10 @@ class mjtVisFlag(MjEnum):
     mjVIS_FLEXFACE = 26
     mjVIS_FLEXSKIN = 27  # smooth surface of a flex, in place of the rest
     mjVIS_BODYBVH = 28
-    mjVIS_FLEXBVH = 29
-    mjVIS_MESHBVH = 30
-    mjVIS_SDFITER = 31  # iterations of the signed-distance descent
-    mjNVISFLAG = 32  # number of visualisation flags
+    mjVIS_FLEXBVH = numbers(29, None)
+    mjVIS_MESHBVH = numbers(30, 29)
+    mjVIS_SDFITER = numbers(31, 30)  # iterations of the signed-distance descent
+    mjNVISFLAG = numbers(32, 31)  # number of visualisation flags
 
 
 class mjtRndFlag(MjEnum):
@@ -128,10 +132,12 @@ class mjtRndFlag(MjEnum):
     mjRND_SKYBOX = 4
     mjRND_FOG = 5
     mjRND_HAZE = 6
-    mjRND_SEGMENT = 7  # random colours by object
-    mjRND_IDCOLOR = 8  # colours that encode segment ids
-    mjRND_CULL_FACE = 9
-    mjNRNDFLAG = 10  # number of rendering flags
+    mjRND_SEGMENT = numbers(7, 8)  # random colours by object
+    mjRND_IDCOLOR = numbers(8, 9)  # colours that encode segment ids
+    mjRND_CULL_FACE = numbers(9, 10)
+    mjRND_DEPTH = numbers(None, 7)  # depths in place of colours
+    mjRND_POST_PROCESSING = numbers(None, 11)  # effects on the finished picture
+    mjNRNDFLAG = numbers(10, 12)  # number of rendering flags
 
 
 class mjtStereo(MjEnum):

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from cardan.constants import mjNISLAND, mjNSOLVER
-from cardan.enums.data import mjtTimer
+from cardan.enums.data import mjtTimer, mjtWarning
+from cardan.enums.numbering import is_later, outward
 from cardan.errors import FatalError
 from cardan.jit.binding.objects import CALL_IDENTITY, Native
 from cardan.jit.driver.program import Program
@@ -230,7 +231,7 @@ class MjData(Native, DataNames):
         self._show_memory()
         self.__dict__.update(
             contact=MjContactList(memory, memory.scalars["ncon"].item),
-            warning=MjWarningStatList(memory),
+            warning=MjWarningStatList(memory, rows=list(outward(mjtWarning))[:-1] if is_later() else None),
             timer=MjTimerStatList(memory),
             solver=MjSolverStatList(memory),
         )

@@ -20,6 +20,7 @@ from cardan.jit.front.stage import HERE, Form
 from cardan.jit.memory.layout import buffer_without, scalars_of
 from cardan.jit.memory.struct import StructMemory
 from cardan.jit.memory.view import InterpretedView
+from cardan.model import option_flags
 from cardan.model.attributes import (
     ArrayAttribute,
     FieldGroup,
@@ -36,6 +37,8 @@ from cardan.model.fields_options import RENAMED_OPTIONS
 from cardan.model.named import ModelNames
 from cardan.model.pickling import packed, unpack
 from cardan.model.plugin_life import number_plugins
+from cardan.model.renumbered import RENUMBERED
+from cardan.model.renumbered import attribute as renumbered_attribute
 from cardan.model.tables import MODEL, SIZE_NAMES
 from cardan.model.vfs import MjVfs
 
@@ -75,6 +78,11 @@ class MjOption(_OPTIONS):
 
 for _new, _old in RENAMED_OPTIONS.items():
     setattr(MjOption, _new, getattr(MjOption, _old))
+for _name in ("disableflags", "enableflags"):
+    setattr(MjOption, _name, getattr(option_flags, _name))
+MjOption._setters = {
+    name: member.fset for name in MjOption._names if isinstance(member := getattr(MjOption, name), property)
+}
 
 
 @lru_cache(maxsize=1)
@@ -467,6 +475,8 @@ for _field in MODEL.members(""):
         setattr(MjModel, _field.name, scalar_property(_field))
     elif _field.name in TEXT_FIELDS:
         setattr(MjModel, _field.name, _text_property(_field.name, _field.doc))
+    elif _field.name in RENUMBERED:
+        setattr(MjModel, _field.name, renumbered_attribute(_field.name, _field.doc))
     else:
         setattr(MjModel, _field.name, ArrayAttribute(_field.name, _field.doc))
 for _group in ("opt", "stat", "vis"):

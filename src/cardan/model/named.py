@@ -23,6 +23,7 @@ from cardan.model.attributes import listing
 from cardan.model.binding import bound, signature
 from cardan.model.declared import DataFields, ModelFields
 from cardan.model.fields_later import RENAMED_ARRAYS
+from cardan.model.renumbered import RENUMBERED, in_process
 from cardan.model.tables import DATA, MODEL
 
 if TYPE_CHECKING:
@@ -278,6 +279,13 @@ def _attribute(field: Field) -> property:
     def get(view: ElementView) -> np.ndarray:
         part = view._parts.get(name)
         return _part(view, field) if part is None else part
+
+    if name in RENUMBERED:
+
+        def put_members(view: ElementView, value: Any) -> None:
+            in_process(name, get(view))[...] = value
+
+        return property(lambda view: in_process(name, get(view)), put_members, doc=field.doc)
 
     def put(view: ElementView, value: Any) -> None:
         get(view)[...] = value

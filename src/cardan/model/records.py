@@ -144,7 +144,7 @@ class RecordList:
     _memory: StructMemory
     _columns: Columns
     _length: Callable[[], int]  # returns the current number of records; by default, the rows of the arrays
-    _rows: slice | None  # the rows of this list; None: all
+    _rows: slice | list[int] | None  # the rows of this list; None: all
     _records: dict[int, Any]  # records that were requested before, by their rows
 
     if TYPE_CHECKING:
@@ -162,7 +162,7 @@ class RecordList:
         self,
         memory: StructMemory,
         length: Callable[[], int] | None = None,
-        rows: slice | None = None,
+        rows: slice | list[int] | None = None,
         records: dict[int, Any] | None = None,
     ) -> None:
         if length is None:
@@ -184,8 +184,10 @@ class RecordList:
     def __len__(self) -> int:
         return self._length() if self._rows is None else len(self._used())
 
-    def _used(self) -> range:
-        """Return the range of array rows that this list contains."""
+    def _used(self) -> range | list[int]:
+        """Return the array rows that this list contains."""
+        if isinstance(self._rows, list):
+            return self._rows
         return range(self._length()) if self._rows is None else range(self._length())[self._rows]
 
     def __getitem__(self, index: Any) -> Any:
@@ -206,9 +208,11 @@ class RecordList:
         """Return the stored record of a row. At the first request, make the record."""
         return self._records.setdefault(row, self.record_class(self._columns, row))
 
-    def _part(self, index: slice) -> slice:
-        """Convert a slice of this list to a slice of the rows of the arrays."""
+    def _part(self, index: slice) -> slice | list[int]:
+        """Convert a slice of this list to a slice, or a list, of the rows of the arrays."""
         part = self._used()[index]
+        if isinstance(part, list):
+            return part
         return slice(part.start, part.stop if part.stop >= 0 else None, part.step)
 
     def __eq__(self, other: object) -> bool:

@@ -56,7 +56,7 @@ RENDERING_FLAGS = {name.removeprefix("mjRND_"): flag.value for name, flag in mjt
 
 def flag_of(scene: MjvScene, name: str) -> bool:
     """Return whether a rendering flag of a scene is set."""
-    return bool(scene.flags[RENDERING_FLAGS[name]])
+    return bool(scene.values["flags"][RENDERING_FLAGS[name]])
 
 
 class Last(Generic[T]):
@@ -198,7 +198,7 @@ class Frame:
     def _draw(self, scene: MjvScene, camera: MjvGLCamera, cameras: bytes) -> None:
         """Draw the view of a camera, given in room space; `cameras` are the bytes of the cameras of the scene."""
         width, height, _, mode = self.size
-        effects = (cameras, scene.flags.tobytes())
+        effects = (cameras, scene.values["flags"].tobytes())
         self.set(haze=self.effects.of(effects, lambda: self._take_effects(scene)))
         self._put_geoms(scene)
         room = b""

@@ -145,7 +145,7 @@ class Renderer:
     def _draw(self, frame: Frame, out: np.ndarray | None) -> np.ndarray:
         """Draw an image of the chosen kind. Return `out` if it is suitable for colours, else a new array."""
         scene = self._scene
-        flags = scene.flags
+        flags = scene.values["flags"]
         numbered = self._segmentation_rendering or bool(flags[SEGMENT])
         mode = DEPTHS if self._depth_rendering or numbered else COLORS
         colors: np.ndarray | None = None
@@ -228,7 +228,7 @@ class Renderer:
         for helper in self._helpers:
             helper._depth_rendering = self._depth_rendering
             helper._segmentation_rendering = self._segmentation_rendering
-            helper._scene.flags[:] = self._scene.flags
+            helper._scene.values["flags"][:] = self._scene.values["flags"]
         asking = threading.Lock()
 
         def one(picture: int, worker: int) -> None:

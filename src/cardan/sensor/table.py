@@ -15,6 +15,7 @@ import numpy as np
 from cardan.enums import mjtDataType, mjtSensor, mjtStage
 from cardan.enums.codes import DSBL_SENSOR, SENS_PLUGIN, SENS_USER
 from cardan.jit import OK, stage
+from cardan.model import internals
 from cardan.model.kernel_views import Data, Model
 from cardan.sensor import motion, position
 from cardan.sensor.motion import touch
@@ -123,7 +124,7 @@ def _stage_of(kind: SensorKind) -> Stage:
 
 def sensor_stages(m: MjModel, when: int) -> list[Stage]:
     """Return the stages of the model's sensors at `when`: `mjSTAGE_POS`, `mjSTAGE_VEL` or `mjSTAGE_ACC`."""
-    types = set(m.sensor_type.tolist())
+    types = set(internals.array(m, "sensor_type").tolist())
     return [_stage_of(kind) for kind in SENSORS if kind.stage == when and kind.type in types]
 
 
@@ -133,8 +134,9 @@ def all_sensor_stages() -> list[Stage]:
 
 
 def _uses(m: MjModel, need: str, when: int) -> bool:
-    own = np.isin(m.sensor_type, [kind.type for kind in SENSORS if kind.needs == need])
-    users = np.isin(m.sensor_type, (SENS_USER, SENS_PLUGIN)) & (m.sensor_needstage == int(when))
+    types = internals.array(m, "sensor_type")
+    own = np.isin(types, [kind.type for kind in SENSORS if kind.needs == need])
+    users = np.isin(types, (SENS_USER, SENS_PLUGIN)) & (m.sensor_needstage == int(when))
     return bool((own | users).any())
 
 

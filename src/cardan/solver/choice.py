@@ -7,6 +7,7 @@ from typing import Any
 
 from cardan.enums.options import mjtEnableBit, mjtSolver
 from cardan.errors import FatalError
+from cardan.model import internals
 from cardan.solver.conjugate import solve_conjugate
 from cardan.solver.gauss_seidel import solve_gauss_seidel, solve_noslip
 from cardan.solver.jacobian import DENSE_MAX
@@ -44,4 +45,4 @@ def is_dual(m: Any) -> bool:
 
 def wants_islands(m: Any) -> bool:
     """Return whether the model's options request constraint islands (flag `island`)."""
-    return bool(m.opt.enableflags & mjtEnableBit.mjENBL_ISLAND)
+    return bool(internals.number(m, "opt.enableflags") & mjtEnableBit.mjENBL_ISLAND)

@@ -49,9 +49,9 @@ Adapter = Callable[..., Function]
 def has_user_actuators(m: Any) -> bool:
     """Return whether any actuator is user-defined."""
     return bool(
-        (m.actuator_dyntype == DYN_USER).any()
-        or (m.actuator_gaintype == GAIN_USER).any()
-        or (m.actuator_biastype == BIAS_USER).any()
+        (internals.array(m, "actuator_dyntype") == DYN_USER).any()
+        or (internals.array(m, "actuator_gaintype") == GAIN_USER).any()
+        or (internals.array(m, "actuator_biastype") == BIAS_USER).any()
     )
 
 
@@ -121,7 +121,7 @@ def _number(name: str, value: Any) -> float:
 
 def _python_dyn(callback: Function) -> Function:
     def act_dyn(m: Any, d: Any) -> None:
-        for i in np.flatnonzero(m.actuator_dyntype == DYN_USER).tolist():
+        for i in np.flatnonzero(internals.array(m, "actuator_dyntype") == DYN_USER).tolist():
             rate = _number("act_dyn", callback(m, d, i))
             if m.actuator_actnum[i] == 1:
                 d.act_dot[m.actuator_actadr[i]] = rate
@@ -132,7 +132,7 @@ def _python_dyn(callback: Function) -> Function:
 def _python_force(name: str, types: str, user: int, field: str) -> Adapter:
     def adapt(callback: Function) -> Function:
         def call(m: Any, d: Any) -> None:
-            for i in np.flatnonzero(getattr(m, types) == user).tolist():
+            for i in np.flatnonzero(internals.array(m, types) == user).tolist():
                 if not actuator_disabled(m, i):
                     internals.array(d, field)[i] = _number(name, callback(m, d, i))
 
@@ -146,7 +146,7 @@ def _python_force(name: str, types: str, user: int, field: str) -> Adapter:
 
 def has_user_sensors(m: Any, when: int) -> bool:
     """Return whether the model has user sensors that are computed after the stage `when` (`mjtStage`)."""
-    return bool(np.any((m.sensor_type == SENS_USER) & (m.sensor_needstage == when)))
+    return bool(np.any((internals.array(m, "sensor_type") == SENS_USER) & (m.sensor_needstage == when)))
 
 
 @cache

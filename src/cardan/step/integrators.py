@@ -9,13 +9,12 @@ The Runge-Kutta method is in `cardan.step.runge_kutta`.
 
 from __future__ import annotations
 
-from cardan.constants import mjDSBL_DAMPER
 from cardan.dynamics.actuation import actuator_disabled, advance_activation
 from cardan.dynamics.derivatives import factor_lu, implicit_inertia, solve_lu
 from cardan.dynamics.free_bodies import factor_blocks, solve_blocks
 from cardan.dynamics.inertia import factor_ld, solve_ld
 from cardan.dynamics.kinematics import integrate_pos
-from cardan.enums.codes import DSBL_ACTUATION, DSBL_EULERDAMP
+from cardan.enums.codes import DSBL_ACTUATION, DSBL_DAMPER, DSBL_EULERDAMP
 from cardan.jit import OK, kernel, stage
 from cardan.maths.types import ConstArray1
 from cardan.model.kernel_views import Data, Model
@@ -52,7 +51,7 @@ def advance(m: Model, d: Data, acceleration: ConstArray1, velocity: ConstArray1,
     d.time = d.time + h
 
 
-NOT_IMPLICIT = DSBL_EULERDAMP | mjDSBL_DAMPER
+NOT_IMPLICIT = DSBL_EULERDAMP | DSBL_DAMPER
 """Flags that make the Euler integrator ignore joint damping; `passive`, which disables the force, is not included."""
 
 

@@ -112,7 +112,7 @@ class LengthSearch:
     def __init__(self, m: MjModel, how: Search) -> None:
         self.how = how
         self.m = m = m.__copy__()
-        m.opt.disableflags |= int(_OFF)
+        internals.set_number(m, "opt.disableflags", internals.number(m, "opt.disableflags") | int(_OFF))
         if how.timestep > 0.0:
             m.opt.timestep = how.timestep
         if m.opt.integrator == mjtIntegrator.mjINT_RK4:

@@ -12,7 +12,6 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from cardan.collision.detection import collision
-from cardan.constants import mjDSBL_AUTORESET
 from cardan.constraint.centripetal import reference_with_centripetal
 from cardan.constraint.make import constraint_stages
 from cardan.constraint.project import projection_stages
@@ -26,14 +25,14 @@ from cardan.dynamics.derivatives import (
     implicitfast_derivatives_with_limits,
 )
 from cardan.dynamics.energy import energy_pos, energy_vel, subtree_vel
-from cardan.dynamics.fluid import exact_fluid, exact_fluid_derivatives, fluid, fluid_derivatives, has_fluid
+from cardan.dynamics.fluid import exact_fluid, exact_fluid_derivatives, fluid, fluid_derivatives, has_medium
 from cardan.dynamics.free_bodies import free_body_derivatives, has_standalone_bodies
 from cardan.dynamics.inertia import crb, factor_m
 from cardan.dynamics.kinematics import camlight, kinematics, kinematics_at_use
 from cardan.dynamics.muscle import has_muscles, muscles
 from cardan.dynamics.passive import passive
 from cardan.dynamics.reactions import rne_post_with_tendons
-from cardan.dynamics.switches import has_passive
+from cardan.dynamics.switches import leaves_passive
 from cardan.dynamics.tendon import has_spatial_tendons, spatial_tendon_stage, tendon, tendon_velocity
 from cardan.dynamics.transmission import (
     actuator_velocity,
@@ -43,6 +42,7 @@ from cardan.dynamics.transmission import (
 )
 from cardan.enums import mjtDisableBit, mjtEnableBit, mjtIntegrator, mjtSensor, mjtStage, mjtTimer
 from cardan.errors import FatalError
+from cardan.model import internals
 from cardan.model.mjmodel import MjModel
 from cardan.model.reset import reset_data
 from cardan.sensor.table import SENSORS, needs_rne_post, needs_subtree_vel, sensor_stages
@@ -126,11 +126,11 @@ SENSOR_TYPES = (*(kind.type for kind in SENSORS), int(mjtSensor.mjSENS_USER), in
 
 
 def _enabled(bit: mjtEnableBit) -> Predicate:
-    return lambda m: bool(m.opt.enableflags & bit)
+    return lambda m: bool(internals.number(m, "opt.enableflags") & bit)
 
 
 def _not_disabled(bit: mjtDisableBit | int) -> Predicate:
-    return lambda m: not m.opt.disableflags & bit
+    return lambda m: not internals.number(m, "opt.disableflags") & bit
 
 
 def _integrator(*kinds: mjtIntegrator) -> Predicate:
@@ -139,7 +139,7 @@ def _integrator(*kinds: mjtIntegrator) -> Predicate:
 
 def check_sensors(m: MjModel) -> None:
     """Raise ValueError if the model has sensors of unknown types; the message names the types."""
-    unknown = sorted(set(m.sensor_type.tolist()).difference(SENSOR_TYPES))
+    unknown = sorted(set(internals.array(m, "sensor_type").tolist()).difference(SENSOR_TYPES))
     if unknown:
         names = ", ".join(mjtSensor(kind).name.removeprefix("mjSENS_").lower() for kind in unknown)
         raise ValueError(f"this model has sensors of the types {names}, which Cardan does not have yet")
@@ -158,20 +158,22 @@ def _sensors(after: mjtStage) -> When:
 
 
 def _actuated(m: MjModel) -> bool:
-    return m.nu > 0 and not m.opt.disableflags & mjtDisableBit.mjDSBL_ACTUATION
+    return m.nu > 0 and _actuation_on(m)
 
 
 def has_sensors(m: MjModel) -> bool:
     """Return whether the model has sensors that are not disabled."""
-    return m.nsensor > 0 and not m.opt.disableflags & mjtDisableBit.mjDSBL_SENSOR
+    return m.nsensor > 0 and _sensors_on(m)
 
 
-def _contacts_on(m: MjModel) -> bool:
-    return not m.opt.disableflags & (mjtDisableBit.mjDSBL_CONTACT | mjtDisableBit.mjDSBL_CONSTRAINT)
+def _passive_on(m: MjModel) -> bool:
+    return leaves_passive(internals.number(m, "opt.disableflags"))
 
 
+_contacts_on = _not_disabled(mjtDisableBit.mjDSBL_CONTACT | mjtDisableBit.mjDSBL_CONSTRAINT)
+_sensors_on = _not_disabled(mjtDisableBit.mjDSBL_SENSOR)
 _actuation_on = _not_disabled(mjtDisableBit.mjDSBL_ACTUATION)
-_resets = _not_disabled(mjDSBL_AUTORESET)
+_resets = _not_disabled(mjtDisableBit.mjDSBL_AUTORESET)
 _energy_on = _enabled(mjtEnableBit.mjENBL_ENERGY)
 _fwdinv_on = _enabled(mjtEnableBit.mjENBL_FWDINV)
 _invdiscrete_on = _enabled(mjtEnableBit.mjENBL_INVDISCRETE)
@@ -244,8 +246,8 @@ INV_POSITION = (timed("POSITION", *POSITION_PARTS, PROJECT),)
 PASSIVE_FORCES = (
     passive,
     when(has_edges, edge_forces),
-    when(has_fluid, unless(is_4_0, fluid), when(is_4_0, exact_fluid)),
-    when(has_passive, PASSIVE, when(plugins.has_passive_plugins, plugins.plugin_passive)),
+    when(has_medium, when(_passive_on, unless(is_4_0, fluid), when(is_4_0, exact_fluid))),
+    when(_passive_on, PASSIVE, when(plugins.has_passive_plugins, plugins.plugin_passive)),
 )
 REFERENCE = (
     when(_has_loops, reference_with_centripetal),
@@ -303,7 +305,7 @@ VELOCITY_DERIVATIVES = (
     unless(is_4_0, implicitfast_derivatives),
     when(is_4_0, implicitfast_derivatives_with_limits),
     when(has_edges, edge_derivatives),
-    when(has_fluid, unless(is_4_0, fluid_derivatives), when(is_4_0, exact_fluid_derivatives)),
+    when(has_medium, when(_passive_on, unless(is_4_0, fluid_derivatives), when(is_4_0, exact_fluid_derivatives))),
     when(_with_blocks, free_body_derivatives),
     when(_implicit, coriolis_derivatives),
 )

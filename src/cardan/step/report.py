@@ -135,7 +135,8 @@ def _message(kind: int, info: int, time: float) -> str:
 def pending_messages(d: MjData) -> Iterator[tuple[int, str]]:
     """Yield the new warnings of `d` (an MjData), as `new_messages` does."""
     kept = internals.kept(d).pop("messages", {})
-    yield from new_messages(d.warning.number, d.warning.lastinfo, internals.array(d, "work.warned"), d.time, kept)
+    number, info, warned = (internals.array(d, name) for name in ("warning.number", "warning.lastinfo", "work.warned"))
+    yield from new_messages(number, info, warned, d.time, kept)
 
 
 def report(d: MjData) -> None:

@@ -187,7 +187,7 @@ def _refuse_equality(program: Program, m: Any, d: MjData) -> None:
     """Raise the error for an active equality with unknown type or objects. Only edits of a model can cause this."""
     last = int(mjtEq.mjEQ_FLEX)
     wrong = next(int(e) for e in np.flatnonzero(d.eq_active) if not has_objects(m, int(e)))
-    kind = int(m.eq_type[wrong])
+    kind = int(internals.array(m, "eq_type")[wrong])
     if not 0 <= kind <= last:
         raise FatalError(f"mj_ne: unknown constraint type {kind}: eq_type[{wrong}] should be 0 to {last}")
     raise FatalError(

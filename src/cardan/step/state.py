@@ -7,11 +7,13 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from cardan.enums.data import mjtState
+from cardan.enums.numbering import later
 from cardan.jit import OK, kernel
 from cardan.model import internals
 from cardan.model.kernel_views import Data, Model
 
 if TYPE_CHECKING:
+    from cardan.model.mjdata import MjData
     from cardan.model.mjmodel import MjModel
 
 _PARTS: tuple[tuple[mjtState, str, Callable[[MjModel], int]], ...] = (
@@ -36,6 +38,8 @@ NSTATE = len(STATE_FIELDS)
 _BITS = tuple(int(bit) for bit, _ in STATE_FIELDS)
 TIME, QPOS, QVEL, ACT, WARMSTART, CTRL = _BITS[:6]
 QFRC_APPLIED, XFRC_APPLIED, EQ_ACTIVE, MOCAP_POS, MOCAP_QUAT, USERDATA, PLUGIN = _BITS[6:]
+HISTORY = int(mjtState.mjSTATE_HISTORY)
+NSTATE_4_0 = int(later(mjtState).mjNSTATE)
 
 
 @cache
@@ -150,3 +154,42 @@ def set_state(m: Model, d: Data, state: Any, spec: int) -> int:
         return 1
     exchange_state(m, d, state, 0, spec, False)
     return OK
+
+
+# bits of MuJoCo 4.0 -----------------------------------------------------------
+
+
+@kernel
+def engine_bits(spec: int) -> int:
+    """Convert bits of `mjtState` of MuJoCo 4.0 to those of the engine; bits of parts that the engine lacks are dropped.
+
+    In 4.0, `HISTORY` is the fifth bit, and all bits from `WARMSTART` to `PLUGIN` are doubled.
+    """
+    bits = spec & (WARMSTART - 1) | (spec >> 1) & (2 * PLUGIN - WARMSTART) | (HISTORY if spec & WARMSTART else 0)
+    return bits & ((1 << NSTATE) - 1)
+
+
+@kernel
+def _is_valid_4_0(sig: int) -> bool:
+    return 0 <= sig < (1 << NSTATE_4_0)
+
+
+@kernel
+def get_state_4_0(m: Model, d: Data, state: Any, sig: int) -> int:
+    """Do the same as `get_state` with the bits of MuJoCo 4.0."""
+    return get_state(m, d, state, engine_bits(sig)) if _is_valid_4_0(sig) else 1
+
+
+@kernel
+def set_state_4_0(m: Model, d: Data, state: Any, sig: int) -> int:
+    """Do the same as `set_state` with the bits of MuJoCo 4.0."""
+    return set_state(m, d, state, engine_bits(sig)) if _is_valid_4_0(sig) else 1
+
+
+def copy_state(source: MjData, target: MjData, spec: int) -> None:
+    """Copy the parts of `spec` (bits of the engine) from one data to another data of the same model."""
+    for name in state_fields(spec):
+        if name == "time":
+            target.time = source.time
+        else:
+            internals.array(target, name)[...] = internals.array(source, name)

@@ -155,7 +155,7 @@ class Camera:
             more = session.user_geoms[: scene.maxgeom - scene.ngeom]
             scene.geom_values[scene.ngeom : scene.ngeom + len(more)] = more
             scene.ngeom += len(more)
-            scene.flags[:] = session.flags
+            scene.values["flags"][:] = session.flags
         return self._renderer.render()
 
     def close(self) -> None:

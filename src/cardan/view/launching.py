@@ -124,7 +124,7 @@ class Handle:
         self._model, self._data = viewer.session.model, data
         self._pusher = Pusher()
         self._user_scene = MjvScene(self._model, USER_GEOMS)
-        self._flags = np.array(self._user_scene.flags)
+        self._flags = np.array(self._user_scene.values["flags"])
         self._state = np.empty(mj_stateSize(self._model, SPEC))
         # for programs that end without closing the viewer
         self._at_exit = self.close
@@ -190,10 +190,10 @@ class Handle:
             scene = self._user_scene
             session.user_geoms = scene.geom_values[: scene.ngeom].copy()
             # rendering flags go in both directions, the script's first
-            flags = np.array(scene.flags)
+            flags = np.array(scene.values["flags"])
             changed = flags != self._flags
             session.flags[changed] = flags[changed]
-            scene.flags[:] = session.flags
+            scene.values["flags"][:] = session.flags
             self._flags = session.flags.copy()
 
     def update_hfield(self, hfieldid: int) -> None:

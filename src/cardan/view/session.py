@@ -35,7 +35,7 @@ class Session:
         self.lock = threading.RLock()
         self.closed = threading.Event()
         self.option, self.perturb, self.camera = MjvOption(), MjvPerturb(), MjvCamera()
-        self.flags = np.array(MjvScene().flags)
+        self.flags = np.array(MjvScene().values["flags"])
         self.paused, self.speed = False, 1.0
         self.generation = 0
         self._commands: SimpleQueue[Command] = SimpleQueue()

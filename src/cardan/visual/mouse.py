@@ -157,7 +157,7 @@ def _direction(scn: MjvScene, aspectratio: float, relx: float, rely: float) -> t
 
 def _nearest_flex(m: MjModel, d: MjData, opt: MjvOption, pnt: np.ndarray, vec: np.ndarray) -> tuple[float, int, int]:
     """Return distance, flex id and vertex id of the nearest flex on a ray, of any group; -1 for each if none."""
-    vert, edge, face, skin = (int(opt.flags[k]) for k in FLEX_FLAGS)
+    vert, edge, face, skin = (int(opt.values["flags"][k]) for k in FLEX_FLAGS)
     best, vertex = (-1.0, -1, -1), np.zeros(1, np.int32)
     for flex in range(m.nflex if vert or edge or face or skin else 0):
         dist = mju_rayFlex(m, d, opt.flex_layer, vert, edge, face, skin, flex, pnt, vec, vertex)
@@ -171,7 +171,7 @@ def _nearest_skin(
 ) -> tuple[float, int, int]:
     """Return distance, skin id and vertex id of the nearest skin on a ray, of any group; -1 for each if none."""
     best, vertex = (-1.0, -1, -1), np.zeros(1, np.int32)
-    for skin in range(m.nskin if opt.flags[SKIN] else 0):
+    for skin in range(m.nskin if opt.values["flags"][SKIN] else 0):
         first, faces = int(m.skin_vertadr[skin]), int(m.skin_faceadr[skin])
         corners = m.skin_face[faces : faces + m.skin_facenum[skin]].ravel()
         vertices = scn.skinvert[3 * first : 3 * (first + m.skin_vertnum[skin])]
@@ -234,7 +234,7 @@ def mjv_select(
     pnt, vec = _direction(scn, aspectratio, relx, rely)
     geom = np.full(1, -1, np.int32)
     found: list[tuple[float, int, int, int, np.ndarray]] = []  # distance, kind of object, id, body, point
-    dist = mj_ray(m, d, pnt, vec, vopt.geomgroup, int(vopt.flags[STATIC]), -1, geom)
+    dist = mj_ray(m, d, pnt, vec, vopt.geomgroup, int(vopt.values["flags"][STATIC]), -1, geom)
     if geom[0] >= 0:
         found.append((dist, 0, int(geom[0]), int(m.geom_bodyid[geom[0]]), pnt + dist * vec))
     dist, flex, vertex = _nearest_flex(m, d, vopt, pnt, vec)

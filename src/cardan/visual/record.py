@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
+from cardan.visual.flags import in_process
+
 
 class Member(NamedTuple):
     """One member of a structure: its name in MuJoCo's structure, and its meaning and unit in a few words (`doc`).
@@ -108,8 +110,10 @@ class VisualRecord:
 
 def _array(row: Member) -> property:
     def put(record: VisualRecord, value: Any) -> None:
-        record.values[row.name][...] = value
+        getattr(record, row.name)[...] = value
 
+    if row.name == "flags":
+        return property(lambda record: in_process(record.values["flags"]), put, doc=row.doc)
     return property(lambda record: record.values[row.name], put, doc=row.doc)
 
 

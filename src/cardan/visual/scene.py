@@ -256,7 +256,9 @@ def mjv_updateScene(
     scn.values["ngeom"] = 0
     _prepare(d, opt, pert, integer("mjv_updateScene", "catmask", catmask), scn)
     # tell the renderer which parts of flexes to draw, if any part is shown
-    parts = {f"flex{k}opt": opt.flags[VIS[f"FLEX{k.upper()}"] - FLAGS] for k in ("vert", "edge", "face", "skin")}
+    parts = {
+        f"flex{k}opt": opt.values["flags"][VIS[f"FLEX{k.upper()}"] - FLAGS] for k in ("vert", "edge", "face", "skin")
+    }
     for name, shown in parts.items() if any(parts.values()) else ():
         scn.values[name] = shown
     # functions of plugins may change colours or add geoms

@@ -7,6 +7,7 @@ from typing import Any
 from cardan.enums import mjtDyn, mjtWrap
 from cardan.enums.codes import OBJ_SITE, OBJ_UNKNOWN
 from cardan.mjcf.canonical.scribe import Scribe, Values, fields, plain
+from cardan.model import internals
 from cardan.spec.schema import keywords
 from cardan.spec.schema.actuator import GENERAL
 from cardan.spec.schema.relations import EQUALITY, EQUALITY_DATA, PAIR, SPATIAL, equality_objects
@@ -44,7 +45,7 @@ def _put_equalities(scribe: Scribe) -> None:
     """Add equality constraints."""
     m, section = scribe.m, scribe.tree.section("equality")
     for number in range(m.neq):
-        tag = keywords.EQUALITY.words[int(m.eq_type[number])]
+        tag = keywords.EQUALITY.words[int(internals.array(m, "eq_type")[number])]
         row = EQUALITY.children[tag]
         values = scribe.read(row, _EQUALITY, number) | {"name": scribe.name("equality", number)}
         for name, part in EQUALITY_DATA[tag].items():
@@ -138,7 +139,7 @@ def _put_sensors(scribe: Scribe) -> None:
     """Add sensors."""
     m, section = scribe.m, scribe.tree.section("sensor")
     for number in range(m.nsensor):
-        tag = keywords.SENSOR.words[int(m.sensor_type[number])]
+        tag = keywords.SENSOR.words[int(internals.array(m, "sensor_type")[number])]
         row = SENSOR.children[tag]
         known = " ".join(name for name in ("cutoff", "noise") if name in row.attributes)
         values = scribe.read(row, fields("sensor_", known), number)

@@ -57,9 +57,9 @@ def put_settings(scribe: Scribe, statistic: dict[str, Any]) -> None:
     if groups:
         section.attributes["actuatorgroupdisable"] = groups
     for flag in section.children:
-        disabled = disabled_in(source.compat, m.opt.disableflags)
+        disabled = disabled_in(source.compat, internals.number(m, "opt.disableflags"))
         _set(flag, {name: not disabled & bit for name, bit in DISABLE_FLAGS.items()})
-        _set(flag, {name: bool(m.opt.enableflags & bit) for name, bit in ENABLE_FLAGS.items()})
+        _set(flag, {name: bool(internals.number(m, "opt.enableflags") & bit) for name, bit in ENABLE_FLAGS.items()})
     # size: the memory as the user gave it, and lengths that do not follow from elements
     given, section = source.section("size"), tree.section("size")
     _set(section, {name: given.attributes[name] for name in _MEMORY if name in given.attributes})

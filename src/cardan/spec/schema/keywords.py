@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from itertools import islice
 
 import cardan.enums as mj
-from cardan.constants import mjDSBL_AUTORESET, mjDSBL_DAMPER, mjDSBL_SPRING, mjENBL_NATIVECCD
 from cardan.enums.base import MjEnum
 
 
@@ -44,15 +43,6 @@ class mjtMark(MjEnum):
     mjMARK_RANDOM = 3
 
 
-class mjtMeshInertia(MjEnum):
-    """Distribution of mass in a mesh."""
-
-    mjMESH_INERTIA_CONVEX = 0
-    mjMESH_INERTIA_EXACT = 1
-    mjMESH_INERTIA_LEGACY = 2
-    mjMESH_INERTIA_SHELL = 3
-
-
 class Words(dict[str, int]):
     """Table of keyword → number. ``words`` is the inverse. ``enumeration`` is the class of the members, or None."""
 
@@ -88,7 +78,7 @@ INERTIA_FROM_GEOM = _words(mjtInertiaFromGeom, "false true auto")
 CONFLICT = _words(None, "warning merge error")
 ANGLE = _words(None, "radian degree")
 COORDINATE = _words(None, "local global")
-INTEGRATOR = Words({**_words(mj.mjtIntegrator, "Euler RK4 implicit implicitfast"), "discrete": 4}, mj.mjtIntegrator)
+INTEGRATOR = _words(mj.mjtIntegrator, "Euler RK4 implicit implicitfast discrete")
 CONE = _words(mj.mjtCone, "pyramidal elliptic")
 JACOBIAN = _words(mj.mjtJacobian, "dense sparse auto")
 SOLVER = _words(mj.mjtSolver, "PGS CG Newton")
@@ -108,7 +98,7 @@ PASSTHROUGH = _words(None, "none textures")
 TEXTURE = _words(mj.mjtTexture, "2d cube skybox")
 BUILTIN = _words(mjtBuiltin, "none gradient checker flat")
 MARK = _words(mjtMark, "none edge cross random")
-MESH_INERTIA = _words(mjtMeshInertia, "convex exact legacy shell")
+MESH_INERTIA = _words(mj.mjtMeshInertia, "convex exact legacy shell")
 MESH_BUILTIN = _words(
     None,
     "sphere hemisphere cone supersphere supertorus wedge plate grid box cylinder ellipsoid square disc",
@@ -135,16 +125,17 @@ ELASTIC_2D = _words(None, "none bend stretch both")
 SECTION = _words(None, "circle box")
 REDUCE = _words(None, "none mindist maxforce netforce")
 
-OBJECT = _words_of(mj.mjtObj, "mjOBJ_", drop=("UNKNOWN", "DOF", "FRAME"))
+OBJECT = _words_of(mj.mjtObj, "mjOBJ_", drop=("UNKNOWN", "DOF", "FRAME", "DEFAULT", "MODEL"))
 FRAME_OBJECT = Words({word: OBJECT[word] for word in ("body", "xbody", "geom", "site", "camera")}, mj.mjtObj)
 # kind of named object for each objtype keyword
 OBJECT_KIND: dict[str, str] = {word: word for word in OBJECT} | {"xbody": "body"}
 
 # tags of sensors and equality constraints, attributes that specify the target of an actuator
-SENSOR = _words_of(mj.mjtSensor, "mjSENS_", jointactuatorfrc="JOINTACTFRC", distance="GEOMDIST", normal="GEOMNORMAL",
-                   fromto="GEOMFROMTO")  # fmt: skip
-EQUALITY = _words_of(mj.mjtEq, "mjEQ_", drop=("DISTANCE",))
-TRANSMISSION = _words_of(mj.mjtTrn, "mjTRN_", drop=("UNDEFINED",), cranksite="SLIDERCRANK")
+LATER_SENSORS = ("TENDONACTFRC", "INSIDESITE", "CONTACT", "E_POTENTIAL", "E_KINETIC", "TACTILE")
+SENSOR = _words_of(mj.mjtSensor, "mjSENS_", drop=LATER_SENSORS, jointactuatorfrc="JOINTACTFRC", distance="GEOMDIST",
+                   normal="GEOMNORMAL", fromto="GEOMFROMTO")  # fmt: skip
+EQUALITY = _words_of(mj.mjtEq, "mjEQ_", drop=("DISTANCE", "FLEXVERT", "FLEXSTRAIN"))
+TRANSMISSION = _words_of(mj.mjtTrn, "mjTRN_", drop=("SO3", "UNDEFINED"), cranksite="SLIDERCRANK")
 
 # words of features that are missing; they have no number yet
 LATER_DYN = {"pid": "pid actuators", "dcmotor": "models of DC motors"}
@@ -154,16 +145,8 @@ for _words_now, _later in ((DYN, LATER_DYN), (GAIN, LATER_GAIN), (BIAS, LATER_BI
     _words_now.update(dict.fromkeys(_later, -1))
 
 # flags of the option section: bit of each, in disableflags and in enableflags
-DISABLE_FLAGS = Words(
-    {
-        **_words_of(mj.mjtDisableBit, "mjDSBL_"),
-        "spring": mjDSBL_SPRING,
-        "damper": mjDSBL_DAMPER,
-        "autoreset": mjDSBL_AUTORESET,
-    },
-    mj.mjtDisableBit,
-)
-ENABLE_FLAGS = Words({**_words_of(mj.mjtEnableBit, "mjENBL_"), "nativeccd": mjENBL_NATIVECCD}, mj.mjtEnableBit)
+DISABLE_FLAGS = _words_of(mj.mjtDisableBit, "mjDSBL_")
+ENABLE_FLAGS = _words_of(mj.mjtEnableBit, "mjENBL_", drop=("SLEEP", "DIAGEXACT", "IPC", "SPECULATIVE"))
 
 
 def disabled_in(version: str, bits: int) -> int:
@@ -174,4 +157,4 @@ def disabled_in(version: str, bits: int) -> int:
     passive = int(mj.mjtDisableBit.mjDSBL_PASSIVE)
     if version == "3.1" or not bits & passive:
         return bits
-    return bits & ~passive | mjDSBL_SPRING | mjDSBL_DAMPER
+    return bits & ~passive | mj.mjtDisableBit.mjDSBL_SPRING | mj.mjtDisableBit.mjDSBL_DAMPER

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from cardan.constants import mjDISABLESTRING, mjENABLESTRING
+from cardan import constants
 from cardan.enums import mjtCone, mjtIntegrator, mjtJacobian, mjtJoint, mjtSolver
 from cardan.enums.base import MjEnum
+from cardan.enums.numbering import is_later
 from cardan.model import MjData, MjModel
 from cardan.view.panels.panel import Panel, within
 
@@ -52,9 +53,10 @@ class PhysicsPanel(Panel):
             for name in VECTORS:
                 self.handles[name] = self.vector(name, np.array(getattr(opt, name)), partial(self._set_vector, name))
         self.flags: list[tuple[str, int, Any]] = []
+        strings = constants.LATER if is_later() else vars(constants)
         for title, member, names in (
-            ("Disable flags", "disableflags", mjDISABLESTRING),
-            ("Enable flags", "enableflags", mjENABLESTRING),
+            ("Disable flags", "disableflags", strings["mjDISABLESTRING"]),
+            ("Enable flags", "enableflags", strings["mjENABLESTRING"]),
         ):
             with self.gui.add_folder(title, expand_by_default=False):
                 for k, name in enumerate(names):

@@ -54,7 +54,7 @@ class RenderingPanel(Panel):
         self.boxes.append((array, k, self.checkbox(name, value, partial(self.set_flag, array, k), hint)))
 
     def _flags(self, array: str, option: MjvOption | None = None) -> np.ndarray:
-        return self.session.flags if array == EFFECTS else getattr(option or self.session.option, array)
+        return self.session.flags if array == EFFECTS else (option or self.session.option).values[array]
 
     def set_flag(self, array: str, k: int, value: bool | None = None) -> None:
         """Set or toggle (None) flag `k` of an array: ``flags`` (mjtVisFlag), `EFFECTS` (mjtRndFlag), or groups."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from cardan.api.pipeline import mj_forward, mj_resetData, mj_resetDataKeyframe
 from cardan.enums import mjtWarning
+from cardan.enums.numbering import shown
 from cardan.model import MjData, MjModel
 from cardan.step.report import listeners
 from cardan.view.panels.panel import Panel
@@ -214,8 +215,9 @@ class WarningPanel(Panel):
         """Show counters and texts."""
         with self.session.lock:
             warnings = self.session.data.warning
-            counts = [int(warnings[k].number) for k in range(mjtWarning.mjNWARNING.value)]
-        names = [name.removeprefix("mjWARN_").lower() for name in list(mjtWarning.__members__)[: len(counts)]]
+            counts = [int(warnings[k].number) for k in range(len(warnings))]
+        members = list(shown(mjtWarning).__members__)[: len(counts)]
+        names = [name.removeprefix("mjWARN_").lower() for name in members]
         lines = [f"**{name}** {count}" for name, count in zip(names, counts, strict=True) if count]
         texts = reversed(list(self.texts.items()))
         lines += [f"`{text}`" + (f" {count} times" if count > 1 else "") for text, count in texts]

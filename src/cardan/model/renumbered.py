@@ -1,0 +1,64 @@
+"""Arrays of enumeration members as programs see them.
+
+The memory contains the numbers of the engine (those of MuJoCo 3.1.6). In a process with compat 4.0, attributes of
+models return arrays with the numbers of 4.0.0; writing to their elements changes the model.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cardan.enums import mjtBias, mjtDyn, mjtEq, mjtGain, mjtSensor
+from cardan.enums.numbering import inward, is_later, outward
+
+RENUMBERED: dict[str, Any] = {
+    "eq_type": mjtEq,
+    "actuator_dyntype": mjtDyn,
+    "actuator_gaintype": mjtGain,
+    "actuator_biastype": mjtBias,
+    "sensor_type": mjtSensor,
+}
+"""Fields of a model with members of enumerations that MuJoCo 4.0 numbers in another way, and the enumerations."""
+
+
+class RenumberedArray(np.ndarray):
+    """Copy of an array in other numbers. Assignments to elements also change the array itself; slices are read-only."""
+
+    _source: np.ndarray | None = None
+    _enumeration: Any = None
+
+    def __array_finalize__(self, other: np.ndarray | None) -> None:
+        if isinstance(other, RenumberedArray) and self.base is not None:
+            self.flags.writeable = False
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        super().__setitem__(key, value)
+        if self._source is not None:
+            self._source[key] = renumbered(self[key], inward(self._enumeration))
+
+
+def renumbered(values: Any, numbers: dict[int, int]) -> np.ndarray:
+    """Return integers with each number replaced by another; numbers without a member stay as they are."""
+    array = np.array(values)
+    return np.array([numbers.get(n, n) for n in array.ravel().tolist()], array.dtype).reshape(array.shape)
+
+
+def in_process(name: str, array: np.ndarray) -> np.ndarray:
+    """Return the array of a field in the numbers that the process uses: `array` itself, or a `RenumberedArray`."""
+    if not is_later():
+        return array
+    shown = renumbered(array, outward(RENUMBERED[name])).view(RenumberedArray)
+    shown.flags.writeable = True
+    shown._source, shown._enumeration = array, RENUMBERED[name]
+    return shown
+
+
+def attribute(name: str, doc: str) -> property:
+    """Return the property of a model for one of the fields in `RENUMBERED`."""
+
+    def get(m: Any) -> np.ndarray:
+        return in_process(name, m._memory.arrays[name])
+
+    return property(get, doc=doc)
