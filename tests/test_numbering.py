@@ -187,7 +187,7 @@ def test_visual_flags() -> None:
     assert (len(option.flags), len(scene.flags)) == (31, 12)
     option.flags[cardan.mjtVisFlag.mjVIS_SDFITER] = 1
     scene.flags[cardan.mjtRndFlag.mjRND_SEGMENT] = 1
-    with pytest.raises(ValueError, match="mjRND_DEPTH: .* not supported"):
+    with pytest.raises(ValueError, match=r"mjRND_DEPTH: .* not supported"):
         scene.flags[cardan.mjtRndFlag.mjRND_DEPTH] = 1
     assert scene.flags[cardan.mjtRndFlag.mjRND_SEGMENT] == 1
     cardan.set_compat(None)

@@ -13,13 +13,8 @@ MJTNUM_DTYPE = _float64
 MJTNUM_BYTES: int = 8
 """Size of MuJoCo's numbers (mjtNum), in bytes."""
 
-from numpy import float64 as _float64
-
 mjVERSION_HEADER: int = 316
 """Version of the interface that this package provides: 3.1.6."""
-
-MJTNUM_DTYPE = _float64
-"""NumPy type of MuJoCo's numbers (mjtNum)."""
 
 # numbers
 mjPI: float = _pi

@@ -106,4 +106,4 @@ def test_objects_have_the_attributes_of_the_reference(part):
 @pytest.mark.parametrize("name", [name for name in dir(cardan) if not name.startswith("_")])
 def test_nothing_but_the_interface_is_public(name):
     own = getattr(cardan, name)
-    assert name in NAMES or name.startswith(("mj", "MJTNUM_")) or name in OWN or isinstance(own, ModuleType)
+    assert name in NAMES or name.startswith(("mj", "Mj", "MJTNUM_")) or name in OWN or isinstance(own, ModuleType)

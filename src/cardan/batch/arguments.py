@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from cardan.enums import mjtState
+from cardan.enums.base import MjEnum
+from cardan.enums.numbering import bits_of, is_later
 from cardan.step.state import NSTATE
 
 DIMENSIONS = {"initial_state": 2, "control": 3, "initial_warmstart": 2, "state": 3, "sensordata": 3}
@@ -172,9 +174,19 @@ def integer(name: str, value: Any, least: int = 0) -> int:
 
 def state_bits(name: str, spec: Any) -> int:
     """Return `spec` as bits of `mjtState`; raise ValueError if it is not an integer or has unknown bits."""
-    bits = integer(name, spec.value if isinstance(spec, mjtState) else spec)
+    bits = bits_of(mjtState, spec if isinstance(spec, MjEnum) else integer(name, spec))
+    if is_later():  # parts that the engine lacks are empty
+        bits &= (1 << NSTATE) - 1
     if bits >= 1 << NSTATE:
         raise ValueError(f"{name} should be made of bits of mjtState, below 2^{NSTATE}, got {bits}")
+    return bits
+
+
+def input_bits(control_spec: Any) -> int:
+    """Return `control_spec` as bits of the engine; raise ValueError if it exceeds mjSTATE_USER."""
+    bits = bits_of(mjtState, control_spec)
+    if bits & ~int(mjtState.mjSTATE_USER):
+        raise ValueError("control_spec can only contain bits in mjSTATE_USER")
     return bits
 
 

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from cardan.api.loading import mj_setConst
 from cardan.api.pipeline import KEYFRAME_SOURCES
+from cardan.batch.arguments import state_bits
 from cardan.batch.models import CONSTANTS, WorldModels
 from cardan.batch.stages import COUNT, COUNTS, TIME, WORDS, rollout_inputs, rollout_records, row_parts
 from cardan.enums import mjtStage, mjtState
@@ -237,7 +238,7 @@ class BackEnd(ABC):
     def record_parts(self, item: Item) -> np.ndarray:
         """Return the parts of a record of an item (see `row_parts`). Fields of the data are recorded as raw bytes."""
         if not isinstance(item, str):
-            return self.state_parts(state_fields(item))
+            return self.state_parts(state_fields(state_bits("record", item)))
         if item == "time":
             return np.array([TIME, 0, 1])
         if item in COUNTS:

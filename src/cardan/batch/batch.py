@@ -181,7 +181,7 @@ class Batch(BatchFields):
         self,
         nstep: int,
         control: npt.ArrayLike | None = None,
-        control_spec: int = mjtState.mjSTATE_CTRL.value,
+        control_spec: int = mjtState.mjSTATE_CTRL,
         record: Sequence[str | int] = ("qpos",),
         ids: Ids = None,
         out: Mapping[str | int, np.ndarray] | None = None,

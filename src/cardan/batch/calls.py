@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cardan.batch.arguments import integer, per_world, state_bits
+from cardan.batch.arguments import input_bits, integer, per_world, state_bits
 from cardan.batch.back_end import Item, Rollout
 from cardan.batch.stages import ANSWER_WIDTH, RAY_HEAD, RAY_WIDTH, answer_jacobian, answer_rays
 from cardan.collision.ray_scene import NGROUP
 from cardan.constants import mjMINVAL
-from cardan.enums.data import mjtState
 from cardan.step.state import state_fields, state_size
 
 if TYPE_CHECKING:
@@ -39,12 +38,11 @@ def rollout(
     All other arguments, results and errors are as in `Batch.rollout`.
     """
     nstep, every = integer("nstep", nstep), integer("every", every, 1)
-    if int(control_spec) & ~int(mjtState.mjSTATE_USER):
-        raise ValueError("control_spec can only contain bits in mjSTATE_USER")
-    back, names = batch._worlds, state_fields(int(control_spec))
+    bits = input_bits(control_spec)
+    back, names = batch._worlds, state_fields(bits)
     inputs = None
     if control is not None:
-        shape = (len(worlds), nstep, state_size(batch.model, int(control_spec)))
+        shape = (len(worlds), nstep, state_size(batch.model, bits))
         if tuple(np.shape(control)) != shape:
             raise ValueError(f"control should be of shape {shape}, got {tuple(np.shape(control))}")
         inputs = back.taken(control, shape)

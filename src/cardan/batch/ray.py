@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from cardan.batch.arguments import inferred, integer
+from cardan.batch.arguments import inferred, input_bits, integer
 from cardan.batch.back_end import SimulationError
 from cardan.batch.batch import Batch
 from cardan.batch.dealing import Block, ClusterError, Dealing, WorkerLost
@@ -195,7 +195,7 @@ class Cluster:
         initial_state: npt.ArrayLike,
         control: npt.ArrayLike | None = None,
         *,
-        control_spec: int = mjtState.mjSTATE_CTRL.value,
+        control_spec: int = mjtState.mjSTATE_CTRL,
         nroll: int | None = None,
         nstep: int | None = None,
         initial_warmstart: npt.ArrayLike | None = None,
@@ -210,13 +210,13 @@ class Cluster:
             ClusterError: too many workers were lost on the same worlds.
         """
         given = {"initial_state": initial_state, "control": control, "initial_warmstart": initial_warmstart}
-        sizes = row_sizes(self.model, int(control_spec))
+        sizes = row_sizes(self.model, input_bits(control_spec))
         rows, (count, steps) = inferred(sizes, nroll, nstep, given)
         state, sensordata = (np.zeros((count, steps, sizes[name])) for name in ("state", "sensordata"))
 
         def work(b: Block) -> Work:
             part = {n: a if a is None or len(a) == 1 else a[b.begin : b.end] for n, a in rows.items()}
-            return "rollout", (part, int(control_spec), b.end - b.begin, steps)
+            return "rollout", (part, control_spec, b.end - b.begin, steps)
 
         def done(b: Block, parts: tuple[np.ndarray, np.ndarray]) -> None:
             for whole, part in zip((state, sensordata), parts, strict=True):
@@ -234,7 +234,7 @@ class Cluster:
         seed: int = 0,
         initial_state: npt.ArrayLike | None = None,
         control: npt.ArrayLike | None = None,
-        control_spec: int = mjtState.mjSTATE_CTRL.value,
+        control_spec: int = mjtState.mjSTATE_CTRL,
         record: Sequence[str | int] = ("qpos",),
         every: int = 1,
         block: int | None = None,
@@ -267,7 +267,7 @@ class Cluster:
         state = _for_worlds("initial_state", initial_state, 2, count)
         inputs = _for_worlds("control", control, 3, count)
         sampler = ray.put(fields) if callable(fields) else None
-        call = {"nstep": nstep, "control_spec": int(control_spec), "record": tuple(record), "every": every}
+        call = {"nstep": nstep, "control_spec": control_spec, "record": tuple(record), "every": every}
         values, records = dict[Any, np.ndarray](), dict[Any, np.ndarray]()
 
         def work(b: Block) -> Work:

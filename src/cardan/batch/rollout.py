@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cardan.api.arguments import check_model, check_pair
-from cardan.batch.arguments import checked_rows, results, unchecked_rows
+from cardan.batch.arguments import checked_rows, input_bits, results, unchecked_rows
 from cardan.batch.open_loop import OpenLoop
 from cardan.batch.threads import deal
 from cardan.enums.data import mjtState
@@ -37,7 +37,7 @@ def rollout(
     initial_state: npt.ArrayLike,
     control: npt.ArrayLike | None = None,
     *,
-    control_spec: int = mjtState.mjSTATE_CTRL.value,
+    control_spec: int = mjtState.mjSTATE_CTRL,
     skip_checks: bool = False,
     nroll: int | None = None,
     nstep: int | None = None,
@@ -127,7 +127,7 @@ class Rollout:
         initial_state: npt.ArrayLike,
         control: npt.ArrayLike | None = None,
         *,
-        control_spec: int = mjtState.mjSTATE_CTRL.value,
+        control_spec: int = mjtState.mjSTATE_CTRL,
         skip_checks: bool = False,
         nstep: int | None = None,
         initial_warmstart: npt.ArrayLike | None = None,
@@ -158,9 +158,7 @@ class Rollout:
 
 
 def row_sizes(model: MjModel, control_spec: int) -> dict[str, int]:
-    """Return the row length of each array of a rollout; raise ValueError if `control_spec` exceeds mjSTATE_USER."""
-    if control_spec & ~mjtState.mjSTATE_USER.value:
-        raise ValueError("control_spec can only contain bits in mjSTATE_USER")
+    """Return the row length of each array of a rollout; `control_spec` has the bits of the engine."""
     nstate = state_size(model, mjtState.mjSTATE_FULLPHYSICS)
     return {
         "initial_state": nstate,
@@ -242,7 +240,8 @@ def _simulate(
     `given` contains the arrays of the user by name, `count` the numbers of rollouts and steps or None. The other
     arguments are those of `rollout`.
     """
-    sizes = row_sizes(models[0], control_spec)
+    inputs = input_bits(control_spec)
+    sizes = row_sizes(models[0], inputs)
     rows = _rows(models, sizes, given, skip_checks, *count)
     if chunk_size is not None and _integer("chunk_size", chunk_size) < 1:
         raise ValueError(f"chunk_size must be a positive integer, got {chunk_size}")
@@ -252,7 +251,7 @@ def _simulate(
             blocks = deal(nroll, len(workers))
         else:
             blocks = [(begin, min(begin + chunk_size, nroll)) for begin in range(0, nroll, chunk_size)]
-        OpenLoop(models, workers, rows, control_spec).run(crew, blocks)
+        OpenLoop(models, workers, rows, inputs).run(crew, blocks)
     return results(rows["state"], given["state"]), results(rows["sensordata"], given["sensordata"])
 
 

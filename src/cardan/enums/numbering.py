@@ -55,5 +55,16 @@ def bits_outward(enumeration: Any, bits: int) -> int:
     return _bits(outward(enumeration), bits)
 
 
+def bits_of(enumeration: Any, value: Any) -> int:
+    """Convert a member, or a combination of bits in the numbers of the process, to the bits of the engine.
+
+    Raises:
+        ValueError: the enumeration has no members with some of the bits.
+    """
+    if isinstance(value, MjEnum) and value.name in enumeration._members:
+        return int(enumeration._members[value.name])
+    return bits_inward(enumeration, int(value)) if is_later() else int(value)
+
+
 def _bits(table: dict[int, int], bits: int) -> int:
     return sum(other for bit, other in table.items() if bit & (bit - 1) == 0 and bits & bit)
