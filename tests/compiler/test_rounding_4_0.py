@@ -1,6 +1,7 @@
 """Rounding of compiled meshes and inertias under 4.0: ties between axes and normals depend on the last bit."""
 
 import numpy as np
+import pytest
 from later import later_run
 
 import cardan
@@ -57,7 +58,7 @@ def test_frames_and_normals_of_meshes() -> None:
         meshes.append(f'<mesh name="{number}" vertex="{text(vertex)}" face="{face}" smoothnormal="{smooth}"/>')
         bodies.append(f'<body><freejoint/><geom type="mesh" mesh="{number}"/></body>')
     xml = f"<mujoco><asset>{''.join(meshes)}</asset><worldbody>{''.join(bodies)}</worldbody></mujoco>"
-    check_same_bits(xml, "mesh_pos", "mesh_quat", "mesh_vert", "mesh_normal", "body_mass", "body_inertia")
+    check_same_bits(xml, "mesh_pos", "mesh_quat", "mesh_vert", "mesh_normal", "geom_quat", "body_inertia")
 
 
 def test_normals_that_cancel() -> None:
@@ -70,3 +71,42 @@ def test_normals_that_cancel() -> None:
 def test_normals_of_implicit_shapes() -> None:
     """The normals of a plugin's shape are summed in single precision."""
     check_same_bits(TORUS, "mesh_vert", "mesh_normal")
+
+
+TREES = "bvh_nodeid", "bvh_child", "bvh_aabb"
+
+
+@pytest.mark.parametrize("inertial", ["", '<inertial pos=".1 .2 .3" quat="1 .2 .3 .4" mass="1" diaginertia="1 1 1"/>'])
+def test_boxes_of_bodies(inertial: str) -> None:
+    """A geom's eight corners are turned; unions are those of their bounds."""
+    rng = np.random.default_rng(2)
+    geoms = [
+        f'<geom type="box" pos="{text(rng.normal(size=3).round(3))}" size="{text(rng.uniform(0.1, 0.5, 3).round(3))}"'
+        f' quat="{text(rng.normal(size=4).round(3))}"/>'
+        for _ in range(60)
+    ]
+    body = f"<body><freejoint/>{inertial}{''.join(geoms)}</body>"
+    check_same_bits(f"<mujoco><worldbody>{body}</worldbody></mujoco>", *TREES)
+
+
+@pytest.mark.parametrize("steps", [2, 80, 110])
+@pytest.mark.parametrize("place", ["{x} -{y} 0", "{x} 0 -{y}", "0 {x} -{y}"])
+def test_nearly_equal_sides(place: str, steps: int) -> None:
+    """Of sides that differ by less than 1e-14, the first counts: `steps` units of 2^-53."""
+    pos = place.format(x=0.5, y=repr(0.5 + steps * 2.0**-53))
+    check_same_bits(f'<mujoco><worldbody><geom size=".1"/><geom size=".1" pos="{pos}"/></worldbody></mujoco>', *TREES)
+
+
+@pytest.mark.parametrize("quat", ["1 0 0 0", "1 1 0 0", "1 0 1 0"])
+@pytest.mark.parametrize("pos", ["-2 0 0", "0 -2 0", "0 0 -2", "2 0 0", "0 2 0", "0 0 2"])
+def test_infinite_sides(pos: str, quat: str) -> None:
+    """Of two infinite sides, the later counts."""
+    geoms = f'<geom type="plane" size="1 1 1" quat="{quat}"/><geom size=".1" pos="{pos}"/>'
+    check_same_bits(f"<mujoco><worldbody>{geoms}</worldbody></mujoco>", *TREES)
+
+
+def test_boxes_of_triangles() -> None:
+    """Boxes of the triangles of a mesh are rounded to centres and half sides."""
+    mesh = '<mesh name="m" builtin="supersphere" params="12 .7 1.3" scale=".3 .2 .1"/>'
+    geom = '<geom type="mesh" mesh="m"/>'
+    check_same_bits(f"<mujoco><asset>{mesh}</asset><worldbody>{geom}</worldbody></mujoco>", *TREES)

@@ -16,6 +16,7 @@ from cardan.jit.driver.program import call, native_over
 from cardan.jit.front.stage import exact
 from cardan.jit.memory.struct import Link
 from cardan.maths.quaternion import mul_quat, neg_quat, quat2mat, rot_vec_quat
+from cardan.maths.types import Quat, Vec3
 from cardan.maths.vector import add3, get3, get4, scale3, set3, sub3
 from cardan.model import internals
 from cardan.model.kernel_views import Model
@@ -47,6 +48,8 @@ BODY_TREES = Struct(
         Field("pos", "f8", ("any", 3), "scratch: position of each geom in its body's inertial frame"),
         Field("centre", "f8", ("any", 3), "scratch: centre of the box around each geom, along the axes of that frame"),
         Field("half", "f8", ("any", 3), "scratch: half sides of that box"),
+        Field("low", "f8", ("any", 3), "scratch: its low corner, for unions of boxes"),
+        Field("high", "f8", ("any", 3), "scratch: its high corner"),
         Field("order", "i4", ("any",), "scratch: geoms in the order of the leaves"),
         Field("first", "i4", ("any",), "scratch: index in `order` of the first geom of each node"),
         Field("count", "i4", ("any",), "scratch: number of geoms of each node"),
@@ -74,7 +77,7 @@ def fill_trees(m: MjModel) -> None:
     memory, sizes = StructMemory(BODY_TREES, {}), internals.sizes(m)
     memory.link(internals.memory(m), _IN_MODEL)
     ngeom, nodes = sizes["ngeom"], 2 * sizes["ngeom"]
-    memory.attach_new({"pos": ngeom, "centre": ngeom, "half": ngeom})
+    memory.attach_new({"pos": ngeom, "centre": ngeom, "half": ngeom, "low": ngeom, "high": ngeom})
     memory.attach_new({"order": ngeom, "first": nodes, "count": nodes})
     call(find_body_trees, internals.memory(m), memory)
 
@@ -95,7 +98,7 @@ def find_body_trees(m: Model, s: Any, _unused: int, _neither: int) -> int:
         if n > 0:
             s.depth[start], s.first[0], s.count[0] = 0, 0, n
         for node in range(number):
-            _fill_node(s, start, node)
+            _fill_node(s, start, node, m.is_4_0)
         start += number
     return 0
 
@@ -116,10 +119,27 @@ def _collect(m: Model, s: Any, body: int) -> int:
 def _find_box(m: Model, s: Any, body: int, geom: int) -> None:
     """Compute a box along the axes of the body's inertial frame that contains the geom's own bounding box.
 
-    Centre and half sides are computed from the box's two corners, and therefore have the corners' rounding errors.
+    Centre and half sides are computed from the box's two corners, and therefore have the corners' rounding errors. In
+    3.1, unions of boxes use corners that are computed back from centre and half sides.
+    """
+    offset = sub3(get3(m.geom_pos, geom), get3(m.body_ipos, body))
+    back = neg_quat(get4(m.body_iquat, body))
+    low, high = _turned_corners(m, geom, offset, back) if m.is_4_0 == 1 else _turned_sides(m, geom, body, back)
+    centre, half = scale3(add3(low, high), 0.5), scale3(sub3(high, low), 0.5)
+    set3(s.pos, geom, rot_vec_quat(offset, back))
+    set3(s.centre, geom, centre)
+    set3(s.half, geom, half)
+    set3(s.low, geom, low if m.is_4_0 == 1 else sub3(centre, half))
+    set3(s.high, geom, high if m.is_4_0 == 1 else add3(centre, half))
+
+
+@kernel
+def _turned_sides(m: Model, geom: int, body: int, back: Quat) -> tuple[Vec3, Vec3]:
+    """Return the corners of a geom's box in the inertial frame of its body, from the turned centre and half sides.
+
+    `back` is the rotation from the body to its inertial frame.
     """
     pos, quat, ipos = get3(m.geom_pos, geom), get4(m.geom_quat, geom), get3(m.body_ipos, body)
-    back = neg_quat(get4(m.body_iquat, body))
     x, y, z = m.geom_aabb[geom, 3], m.geom_aabb[geom, 4], m.geom_aabb[geom, 5]
     own = (m.geom_aabb[geom, 0], m.geom_aabb[geom, 1], m.geom_aabb[geom, 2])
     centre = rot_vec_quat(sub3(add3(pos, rot_vec_quat(own, quat)), ipos), back)
@@ -132,14 +152,30 @@ def _find_box(m: Model, s: Any, body: int, geom: int) -> None:
             abs(r[3]) * x + abs(r[4]) * y + abs(r[5]) * z,
             abs(r[6]) * x + abs(r[7]) * y + abs(r[8]) * z,
         )
-    low, high = sub3(centre, half), add3(centre, half)
-    set3(s.pos, geom, rot_vec_quat(sub3(pos, ipos), back))
-    set3(s.centre, geom, scale3(add3(low, high), 0.5))
-    set3(s.half, geom, scale3(sub3(high, low), 0.5))
+    return sub3(centre, half), add3(centre, half)
 
 
 @kernel
-def _fill_node(s: Any, start: int, node: int) -> None:
+def _turned_corners(m: Model, geom: int, offset: Vec3, back: Quat) -> tuple[Vec3, Vec3]:
+    """Return the corners of a geom's box in the inertial frame of its body, from the geom's eight turned corners.
+
+    `offset` is the vector from the centre of mass of the body to the geom, in the body's frame; `back` is the rotation
+    from the body to its inertial frame. These are the operations of MuJoCo 4.0.
+    """
+    quat = get4(m.geom_quat, geom)
+    low, high = (inf, inf, inf), (-inf, -inf, -inf)
+    for corner in range(8):
+        x = m.geom_aabb[geom, 0] + (m.geom_aabb[geom, 3] if corner & 1 else -m.geom_aabb[geom, 3])
+        y = m.geom_aabb[geom, 1] + (m.geom_aabb[geom, 4] if corner & 2 else -m.geom_aabb[geom, 4])
+        z = m.geom_aabb[geom, 2] + (m.geom_aabb[geom, 5] if corner & 4 else -m.geom_aabb[geom, 5])
+        turned = rot_vec_quat(add3(rot_vec_quat((x, y, z), quat), offset), back)
+        low = (min(low[0], turned[0]), min(low[1], turned[1]), min(low[2], turned[2]))
+        high = (max(high[0], turned[0]), max(high[1], turned[1]), max(high[2], turned[2]))
+    return low, high
+
+
+@kernel
+def _fill_node(s: Any, start: int, node: int, is_4_0: int) -> None:
     """Fill a node of the tree whose first row is `start`, and divide the node's geoms between its two children."""
     at, first, n = start + node, s.first[node], s.count[node]
     s.child[at, 0] = -1
@@ -150,15 +186,19 @@ def _fill_node(s: Any, start: int, node: int) -> None:
             s.aabb[at, k] = s.centre[s.order[first], k]
             s.aabb[at, 3 + k] = s.half[s.order[first], k]
         return
+    longest, axis = -inf, 0
     for k in range(3):
         low, high = inf, -inf
         for i in range(first, first + n):
-            centre, half = s.centre[s.order[i], k], s.half[s.order[i], k]
-            low = min(low, centre - half)
-            high = max(high, centre + half)
+            low = min(low, s.low[s.order[i], k])
+            high = max(high, s.high[s.order[i], k])
         s.aabb[at, k] = 0.5 * (low + high)
         s.aabb[at, 3 + k] = 0.5 * (high - low)
-    _sort(s, first, n, _longest(s.aabb[at, 3], s.aabb[at, 4], s.aabb[at, 5]))
+        if high - low >= longest + _SAME:  # for 4.0. Of two infinite sides, the later counts: the tolerance is rounded
+            longest, axis = high - low, k
+    if is_4_0 == 0:
+        axis = _longest(s.aabb[at, 3], s.aabb[at, 4], s.aabb[at, 5])
+    _sort(s, first, n, axis)
     left, right, few = node + 1, node + 2 * (n // 2), n // 2
     s.child[at, 0] = left
     s.child[at, 1] = right
@@ -168,7 +208,10 @@ def _fill_node(s: Any, start: int, node: int) -> None:
 
 @kernel
 def _longest(x: float, y: float, z: float) -> int:
-    """Return the axis of the longest side. If sides are equal, the first counts; if x and y are infinite, y counts."""
+    """Return the axis of the longest side by the rules of 3.1.
+
+    If sides are equal, the first counts; if x and y are infinite, y counts.
+    """
     if x == y and x >= _ENDLESS:
         return 1
     if x >= y and x >= z:

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cardan.compiler.orientation import element_pose, element_poses, frames_pose, segment_pose
 from cardan.compiler.shapes import SHAPES, Shape, check_size, size_from_segment
 from cardan.errors import with_article
-from cardan.maths.pose import compose
+from cardan.maths.pose import compose, compose_as_is
 from cardan.maths.types import Pose, Vec3
 from cardan.maths.vector import add3
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
     from cardan.compiler.columns import Resolved
+    from cardan.compiler.meshes.base import Mesh
     from cardan.spec.element import Element
 
 
@@ -206,7 +207,12 @@ def _mesh(build: Build, values: dict[str, Any], element: Element, pose: Pose) ->
     radius = sqrt(x * x + y * y + z * z)
     dataid = build.ids["mesh"].get(values["mesh"], -1)
     figure = Figure((*centre, *half), radius, properties.volume, SHAPES["box"], properties.box, size, dataid)
-    return Placed(compose(pose, mesh.pose), size, figure, (pose, mesh.pose))
+    return Placed(_composed(mesh, pose, mesh.pose), size, figure, (pose, mesh.pose))
+
+
+def _composed(mesh: Mesh, own: Pose, inner: Pose) -> Pose:
+    """Compose a geom's own pose and a pose in its mesh. In 4.0 the quaternion is not normalised."""
+    return compose_as_is(own, inner) if mesh.is_4_0 else compose(own, inner)
 
 
 def _fitted(build: Build, values: dict[str, Any], element: Element, pose: Pose) -> Placed:
@@ -216,7 +222,7 @@ def _fitted(build: Build, values: dict[str, Any], element: Element, pose: Pose) 
     mesh = build.meshes[values["mesh"]]
     place, size = fit(element, mesh, values, build.settings["fitaabb"])
     if mesh.is_4_0:
-        return Placed(compose(pose, place), size, _primitive(values["type"], size))
+        return Placed(_composed(mesh, pose, place), size, _primitive(values["type"], size))
     mesh.pose = place
     figure = _primitive(values["type"], size, build.ids["mesh"].get(values["mesh"], -1))
     return Placed(compose(pose, place), size, figure, (pose, place))

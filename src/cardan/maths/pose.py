@@ -83,6 +83,11 @@ def compose(outer: Pose, inner: Pose) -> Pose:
     return add3(outer[0], mul_mat_vec3(quat2mat(outer[1]), inner[0])), unit_quat(mul_quat(outer[1], inner[1]))
 
 
+def compose_as_is(outer: Pose, inner: Pose) -> Pose:
+    """Compose two poses as `compose` does, without normalising the quaternion."""
+    return add3(outer[0], mul_mat_vec3(quat2mat(outer[1]), inner[0])), mul_quat(outer[1], inner[1])
+
+
 _EPS = 1e-12
 _LARGEST_COUNT = 500
 _HALF = 0.707106781186548  # sqrt(1/2), rounded as in MuJoCo

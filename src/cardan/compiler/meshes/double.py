@@ -113,14 +113,19 @@ class DoubleMesh(Mesh):
         self._found = MassProperties(parts.total, self.pose, inertia_box(moments, parts.total))
 
     def boxes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return lower and upper corners of the triangles' boxes, and the triangles' circumcentres: (m, 3) each."""
+        """Return boxes and circumcentres of the triangles; see `Mesh.boxes`.
+
+        As in the reference, corners of boxes are computed back from centres and half sides.
+        """
         a, b, c = self._corners
         u, v = a - c, b - c
         normal = _cross(u, v)
         square = (normal * normal).sum(axis=1)[:, None]
         way = _cross((u * u).sum(axis=1)[:, None] * v - (v * v).sum(axis=1)[:, None] * u, normal)
         around = c + np.where(square > 0.0, way / np.where(square > 0.0, 2.0 * square, 1.0), 0.0)
-        return np.minimum(np.minimum(a, b), c), np.maximum(np.maximum(a, b), c), around
+        low, high = np.minimum(np.minimum(a, b), c), np.maximum(np.maximum(a, b), c)
+        centre, half = 0.5 * (low + high), 0.5 * (high - low)
+        return centre - half, centre + half, around
 
     def _distribution(self) -> Distribution:
         """Return the distribution of mass in the file's coordinates.
