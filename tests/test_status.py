@@ -118,13 +118,6 @@ REFUSED.append(
         "textures by reference",
     )
 )
-REFUSED.append(
-    (
-        '`compiler savecompiled="false"`',
-        lambda: cardan.MjModel.from_xml_string('<mujoco><compiler savecompiled="false"/></mujoco>').to_xml(),
-        "saving models as they are written",
-    )
-)
 REFUSED += [
     (f"{feature}:", lambda part=parts[0]: cardan.MjModel.from_xml_string(model(part)), feature)
     for feature, parts in NEEDED.items()

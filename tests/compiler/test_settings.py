@@ -177,14 +177,6 @@ def test_deprecated_settings(setting: str) -> None:
     assert (m.stat.meaninertia, m.body_mass[1]) == (before.stat.meaninertia, before.body_mass[1])
 
 
-def test_saving_as_written() -> None:
-    """Models are always saved with compiled values."""
-    xml = '<mujoco><compiler savecompiled="{}" saveinertial="true" savecanonical="false"/></mujoco>'
-    assert "mujoco" in cardan.MjModel.from_xml_string(xml.format("true")).to_xml()
-    with pytest.raises(UnsupportedFeature, match="saving models as they are written"):
-        cardan.MjModel.from_xml_string(xml.format("false")).to_xml()
-
-
 URDF = """<robot name="r"><link name="a"><visual><geometry><mesh filename="parts/a.obj"/></geometry></visual></link>
 <mujoco><compiler discardvisual="false"/></mujoco></robot>"""
 OBJ = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"

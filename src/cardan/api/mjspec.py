@@ -22,6 +22,7 @@ from cardan.files import write_file
 from cardan.maths.pose import unit_quat
 from cardan.mjcf.canonical.scribe import statistics
 from cardan.mjcf.canonical.tree import canonical_tree
+from cardan.mjcf.canonical.written import is_written, written_tree
 from cardan.mjcf.checks import check_tree
 from cardan.mjcf.conflicts import settle_conflicts
 from cardan.mjcf.reader import read_path, read_string
@@ -197,13 +198,20 @@ class MjSpec(Editing, Archiving, Specification):
     def to_xml(self) -> str:
         """Compile the model, and return it as MJCF text in the canonical subset of the language.
 
+        With ``compiler savecompiled="false"``, the text is the model as it was written.
+
         Raises:
             MjcfError: the model can't be compiled.
         """
         return self.canonical_text(self.compile())
 
     def canonical_text(self, model: MjModel) -> str:
-        """Return a model, compiled from this specification, as MJCF text in the canonical subset."""
+        """Return a model, compiled from this specification, as MJCF text in the canonical subset.
+
+        With ``compiler savecompiled="false"``, the text is the model as it was written.
+        """
+        if is_written(self.tree):
+            return write_tree(written_tree(self.tree, model))
         computed = statistics(model) if self.compat == "4.0" else None
         return write_tree(canonical_tree(model, self.tree, computed))
 

@@ -10,10 +10,12 @@ import numpy as np
 
 from cardan.api.arguments import check_model, check_pair
 from cardan.compat import get_compat
+from cardan.compiler.compile import compile_tree
 from cardan.errors import FatalError, MjcfError
 from cardan.files import FileName, write_file
 from cardan.mjcf.canonical.scribe import statistics
 from cardan.mjcf.canonical.tree import canonical_tree
+from cardan.mjcf.canonical.written import is_written, written_tree
 from cardan.mjcf.docs import schema_page, schema_text
 from cardan.mjcf.writer import write_tree
 from cardan.model import internals
@@ -80,7 +82,21 @@ def to_xml(m: MjModel) -> str:
 
 def _text(m: MjModel, source: Source) -> str:
     """Return the MJCF text of a model, given its source."""
+    if is_written(source.tree):
+        _check_unchanged(m, source.tree)
+        return write_tree(written_tree(source.tree, m))
     return write_tree(canonical_tree(m, source.tree, source.statistic))
+
+
+def _check_unchanged(m: MjModel, tree: ModelTree) -> None:
+    """Raise MjcfError if numbers of a model were changed after compilation: the text as written does not have them."""
+    fresh = compile_tree(tree)
+    if dump_model(fresh) != dump_model(m):
+        found, wanted = internals.memory(m).arrays, internals.memory(fresh).arrays
+        names = [name for name in wanted if not np.array_equal(found[name], wanted[name])]
+        what = f"{names[0]} was changed" if names else "numbers were changed"
+        reason = f"{what} after compilation, and a model that is saved as it was written keeps no such changes"
+        raise tree.section("compiler").error(f"{reason}; use savecompiled='true'", "savecompiled")
 
 
 def mj_saveLastXML(filename: FileName, m: MjModel) -> None:

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from math import isfinite, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cardan.compiler.orientation import element_pose, element_poses, frames_pose, segment_pose
-from cardan.compiler.shapes import SHAPES, Shape, check_size, size_from_segment
+from cardan.compiler.orientation import element_pose, element_poses, frames_pose
+from cardan.compiler.shapes import SHAPES, Shape, check_size
 from cardan.errors import with_article
 from cardan.maths.pose import compose, compose_as_is
 from cardan.maths.types import Pose, Vec3
 from cardan.maths.vector import add3
+from cardan.spec.orientation import segment_pose, size_from_segment
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build

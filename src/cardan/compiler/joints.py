@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from cardan.compiler.columns import Resolved, bases_of, table
 from cardan.compiler.nodes import Joint, attached, from_columns
-from cardan.compiler.orientation import SHORTEST, frames_pose
+from cardan.compiler.orientation import frames_pose
 from cardan.maths.pose import compose
 from cardan.maths.quaternion import rot_vec_quat
 from cardan.maths.types import Vec3
 from cardan.maths.vector import norm3
+from cardan.spec.orientation import SHORTEST
 from cardan.spec.schema.body import JOINT_ROW
 from cardan.spec.schema.keywords import JOINT
 

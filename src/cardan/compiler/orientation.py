@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cardan.maths.pose import IDENTITY, compose, unit_quat, z2quat
-from cardan.maths.types import Pose, Vec6
-from cardan.maths.vector import add3, norm3, scale3, sub3
+from cardan.maths.pose import IDENTITY, compose, unit_quat
+from cardan.maths.types import Pose
 from cardan.spec.defaults import superseded
-from cardan.spec.orientation import SHORTEST, orientation, unit
+from cardan.spec.orientation import orientation
 from cardan.spec.schema.shared import ORIENTATION
 
 if TYPE_CHECKING:
@@ -84,13 +83,3 @@ def is_near(pose: Pose, other: Pose, tolerance: float) -> bool:
 def is_same_frame(pose: Pose, other: Pose, tolerance: float) -> bool:
     """Return whether two poses are equal, or differ by less than the tolerance of `frame_tolerance`."""
     return pose == other or (tolerance > 0.0 and is_near(pose, other, tolerance))
-
-
-def segment_pose(element: Element, fromto: Vec6) -> tuple[Pose, float]:
-    """Return pose and half length of a shape whose axis joins two points. The z axis points to the first point."""
-    start, end = fromto[:3], fromto[3:]
-    direction = sub3(start, end)
-    length = norm3(direction)
-    if length <= SHORTEST:
-        raise element.error("the two points must not coincide", "fromto")
-    return (scale3(add3(start, end), 0.5), z2quat(unit(element, direction, "fromto"), SHORTEST)), 0.5 * length

@@ -102,24 +102,6 @@ SHAPES: dict[str, Shape] = {
 }  # fmt: skip
 SHAPES["hfield"] = SHAPES["box"]  # a height field has the mass of a box as thick as its base and half its top
 
-_LONG = ("capsule", "cylinder")
-_SOLID = ("box", "ellipsoid")
-
-
-def size_from_segment(element: Element, kind: str, size: Vec3, half: float) -> Vec3:
-    """Return the sizes (m) of a shape given by ``fromto``. Raises MjcfError if shapes of this type have no ``fromto``.
-
-    ``kind`` is the type of the shape, and ``size`` contains the given sizes. ``half`` is half the distance between the
-    two points.
-    """
-    if kind in _LONG:
-        return (size[0], half, size[2])
-    if kind in _SOLID:
-        return (size[0], size[0], half)
-    raise element.error(
-        f"{with_article(kind)} cannot be given by two points: use {', '.join(_LONG + _SOLID)}", "fromto"
-    )
-
 
 def check_size(element: Element, kind: str, size: Vec3) -> None:
     """Check that all sizes (m) of a shape of type ``kind``, or the third size of a plane, are positive.

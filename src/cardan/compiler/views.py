@@ -12,12 +12,13 @@ import numpy as np
 
 from cardan.compiler.columns import Resolved, table
 from cardan.compiler.nodes import attached
-from cardan.compiler.orientation import SHORTEST, element_pose, frames_pose
+from cardan.compiler.orientation import element_pose, frames_pose
 from cardan.compiler.settings import part
 from cardan.maths.pose import compose
 from cardan.maths.quaternion import rot_vec_quat
 from cardan.maths.types import Vec3
 from cardan.maths.vector import norm3, scale3
+from cardan.spec.orientation import SHORTEST
 from cardan.spec.schema.keywords import CAMERA_OUTPUT, CAMLIGHT, LIGHT, PROJECTION
 
 if TYPE_CHECKING:

@@ -149,7 +149,8 @@ class Element:
         """Default class that applies to this element (spec: modeling, "Default settings").
 
         It is the first of these that exists: the element's ``class``, the ``childclass`` of an enclosing frame in the
-        same body, the ``childclass`` of the nearest enclosing body that has one, the global class.
+        same body, the ``childclass`` of the nearest enclosing body that has one, the global class. In MuJoCo 4.0,
+        frames around enclosing bodies count, too.
         """
         tree = self.tree
         own = self.attributes.get("class")
@@ -165,13 +166,14 @@ class Element:
     def inherited_class(self, skip_frames: bool = False) -> DefaultClass:
         """Return the default class that applies to this element if it names none.
 
-        If ``skip_frames`` is true, the ``childclass`` of enclosing frames is ignored.
+        If ``skip_frames`` is true, the ``childclass`` of enclosing frames is ignored, but not in MuJoCo 4.0.
         """
+        through = self.tree.compat == "4.0"  # whether classes of frames pass through bodies
         defaults = self.tree.defaults
         around = self.parent
         while around is not None:
             tag = around.row.tag
-            if not (skip_frames and tag == "frame"):
+            if through or not (skip_frames and tag == "frame"):
                 name = around.attributes.get("childclass")
                 if name:
                     return defaults[name]

@@ -6,16 +6,21 @@ from collections.abc import Mapping
 from math import isfinite, pi
 from typing import TYPE_CHECKING, Any
 
+from cardan.errors import with_article
 from cardan.maths.pose import IDENTITY, euler2quat, mat2quat, unit_quat, z2quat
 from cardan.maths.quaternion import axis_angle2quat
-from cardan.maths.types import Quat, Vec3
-from cardan.maths.vector import cross, dot3, norm3, scale3, sub3
+from cardan.maths.types import Pose, Quat, Vec3, Vec6
+from cardan.maths.vector import add3, cross, dot3, norm3, scale3, sub3
 
 if TYPE_CHECKING:
     from cardan.spec.element import Element
 
 SHORTEST = 1e-7
 """Upper bound of the length of vectors that count as zero and therefore have no direction."""
+
+
+_LONG = ("capsule", "cylinder")
+_SOLID = ("box", "ellipsoid")
 
 
 def unit(element: Element, vector: Vec3, attribute: str) -> Vec3:
@@ -65,3 +70,28 @@ def orientation(settings: Mapping[str, Any], element: Element, values: Mapping[s
         return unit_quat(euler2quat((first, second, third), settings["eulerseq"]))
     quat = values["quat"]
     return quat if quat == IDENTITY[1] else unit_quat(quat)
+
+
+def segment_pose(element: Element, fromto: Vec6) -> tuple[Pose, float]:
+    """Return pose and half length of a shape whose axis joins two points. The z axis points to the first point."""
+    start, end = fromto[:3], fromto[3:]
+    direction = sub3(start, end)
+    length = norm3(direction)
+    if length <= SHORTEST:
+        raise element.error("the two points must not coincide", "fromto")
+    return (scale3(add3(start, end), 0.5), z2quat(unit(element, direction, "fromto"), SHORTEST)), 0.5 * length
+
+
+def size_from_segment(element: Element, kind: str, size: Vec3, half: float) -> Vec3:
+    """Return the sizes (m) of a shape given by ``fromto``. Raises MjcfError if shapes of this type have no ``fromto``.
+
+    ``kind`` is the type of the shape, and ``size`` contains the given sizes. ``half`` is half the distance between the
+    two points.
+    """
+    if kind in _LONG:
+        return (size[0], half, size[2])
+    if kind in _SOLID:
+        return (size[0], size[0], half)
+    raise element.error(
+        f"{with_article(kind)} cannot be given by two points: use {', '.join(_LONG + _SOLID)}", "fromto"
+    )

@@ -71,7 +71,7 @@ def put_bodies(scribe: Scribe) -> None:
                 put(scribe, elements[body], number)
 
 
-def _written(value: tuple[float, ...], unit: Callable[[Any], Any] = unit_quat) -> tuple[float, ...]:
+def written(value: tuple[float, ...], unit: Callable[[Any], Any] = unit_quat) -> tuple[float, ...]:
     """Return a vector that the reader normalises to exactly ``value``, a unit quaternion or axis.
 
     If no such vector is found, return ``value``. Poses that are equal must remain equal to the last bit, since the
@@ -96,18 +96,25 @@ def _put_body(scribe: Scribe, parent: Element, body: int) -> Element:
     values = scribe.read(BODY, _BODY, body)
     values |= {"name": scribe.name("body", body), "mocap": m.body_mocapid[body] >= 0}
     pose = (values["pos"], values["quat"])
-    values["quat"] = _written(values["quat"])
+    values["quat"] = written(values["quat"])
     values["childclass"] = origin.attributes.get("childclass") if origin is not None else None
     scribe.put_user(values, "body_user", body)
     element = scribe.put(parent, "body", values)
-    inertial = scribe.read(INERTIAL, _INERTIAL, body)
-    # keep a body without geoms and inertia as it is: its inertial frame has special values
-    empty = not inertial["mass"] and (inertial["pos"], inertial["quat"]) == pose
-    inertial["quat"] = _written(inertial["quat"])
-    if not empty or m.body_geomnum[body]:
-        scribe.put(element, "inertial", inertial, keep=("diaginertia",))
+    put_inertial(scribe, element, body, pose)
     scribe.put_plugin(origin, element, int(m.body_plugin[body]))
     return element
+
+
+def put_inertial(scribe: Scribe, element: Element, body: int, pose: Pose | None = None) -> None:
+    """Add the inertia of a body. ``pose``: the body's own pose, if not that of ``element``."""
+    inertial = scribe.read(INERTIAL, _INERTIAL, body)
+    values = scribe.read(BODY, _BODY, body) if pose is None else {}
+    pose = pose or (values["pos"], values["quat"])
+    # keep a body without geoms and inertia as it is: its inertial frame has special values
+    empty = not inertial["mass"] and (inertial["pos"], inertial["quat"]) == pose
+    inertial["quat"] = written(inertial["quat"])
+    if not empty or scribe.m.body_geomnum[body]:
+        scribe.put(element, "inertial", inertial, keep=("diaginertia",))
 
 
 def _put_joint(scribe: Scribe, body: Element, joint: int) -> None:
@@ -115,7 +122,7 @@ def _put_joint(scribe: Scribe, body: Element, joint: int) -> None:
     m = scribe.m
     dof, adr = int(m.jnt_dofadr[joint]), int(m.jnt_qposadr[joint])
     values = scribe.read(JOINT_ROW, _JOINT, joint) | scribe.read(JOINT_ROW, _DOF, dof)
-    values |= {"name": scribe.name("joint", joint), "axis": _written(values["axis"], _unit3)}
+    values |= {"name": scribe.name("joint", joint), "axis": written(values["axis"], _unit3)}
     scribe.put_user(values, "jnt_user", joint)
     origin = scribe.origins.find("joint", joint)
     if values["type"] in _SCALAR_JOINTS:
@@ -165,7 +172,7 @@ def _put_geom(scribe: Scribe, body: Element, geom: int) -> None:
             values["pos"], values["quat"] = _mesh_frame_undone(scribe, geom)
             if values["type"] == "sdf" and _is_exact(scribe, origin, data):
                 values["type"], plugin = "mesh", -1
-    values["quat"] = _written(values["quat"])
+    values["quat"] = written(values["quat"])
     scribe.put_user(values, "geom_user", geom)
     if origin is not None:
         known = origin.resolved()
@@ -186,7 +193,7 @@ def _is_exact(scribe: Scribe, origin: Element | None, mesh: int) -> bool:
 def _put_site(scribe: Scribe, body: Element, site: int) -> None:
     """Add one site."""
     values = scribe.read(SITE_ROW, _SITE, site)
-    values |= {"name": scribe.name("site", site), "quat": _written(values["quat"])}
+    values |= {"name": scribe.name("site", site), "quat": written(values["quat"])}
     scribe.put_user(values, "site_user", site)
     scribe.put(body, "site", values, scribe.origins.find("site", site))
 
@@ -195,7 +202,7 @@ def _put_camera(scribe: Scribe, body: Element, camera: int) -> None:
     """Add one camera, with its field of view or the size of its sensor."""
     m = scribe.m
     values = scribe.read(CAMERA_ROW, _CAMERA, camera)
-    values |= {"name": scribe.name("camera", camera), "quat": _written(values["quat"])}
+    values |= {"name": scribe.name("camera", camera), "quat": written(values["quat"])}
     keep: tuple[str, ...] = ()
     if m.cam_sensorsize[camera, 1]:
         intrinsic = plain(m.cam_intrinsic[camera])
@@ -213,7 +220,7 @@ def _put_light(scribe: Scribe, body: Element, light: int) -> None:
     """Add one light."""
     values = scribe.read(LIGHT_ROW, _LIGHT, light)
     values["type"] = next(word for word, kind in LIGHT.items() if kind == light_type(scribe.m, light))
-    values |= {"name": scribe.name("light", light), "dir": _written(values["dir"], _unit3)}
+    values |= {"name": scribe.name("light", light), "dir": written(values["dir"], _unit3)}
     scribe.put(body, "light", values, scribe.origins.find("light", light))
 
 

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from cardan.mjcf.canonical.assets import put_assets, put_custom, put_flexes
 from cardan.mjcf.canonical.bodies import put_bodies
+from cardan.mjcf.canonical.defaults import put_defaults
 from cardan.mjcf.canonical.relations import put_relations
 from cardan.mjcf.canonical.scribe import Scribe, Values, plain, word_of
 from cardan.model import internals
 from cardan.model.tables import MODEL, SIZE_NAMES
-from cardan.spec.defaults import DefaultClass
 from cardan.spec.element import Element
 from cardan.spec.scaling import scaled_tree
 from cardan.spec.schema.keywords import DISABLE_FLAGS, ENABLE_FLAGS, disabled_in
-from cardan.spec.schema.language import DEFAULT
-from cardan.spec.schema.rows import ElementRow, Type
+from cardan.spec.schema.rows import Attribute, ElementRow, Type
 from cardan.spec.schema.shared import ORIENTATION
 from cardan.spec.tree import ModelTree
 
@@ -92,50 +91,12 @@ def _group_value(scribe: Scribe, row: ElementRow, name: str, prefix: str) -> Any
     return bool(value) if attribute.type is Type.BOOL else value
 
 
-# --- default classes -------------------------------------------------------------------------------------------------
-
-
-def put_defaults(scribe: Scribe) -> None:
-    """Add the default classes of the source, with the values that are still valid in canonical form."""
-    defaults = scribe.source.defaults
-    top = Element(DEFAULT, scribe.tree, scribe.tree.root)
-    stack: list[tuple[DefaultClass, Element]] = [(defaults.main, top)]
-    while stack:
-        cls, section = stack.pop()
-        section.attributes["class"] = cls.name
-        _put_class(scribe, cls, section)
-        for child in cls.children:
-            inside = Element(DEFAULT, scribe.tree, section)
-            section.children.append(inside)
-            stack.append((child, inside))
-    if top.children:
-        scribe.tree.root.children.append(top)
-    scribe.tree.defaults.define(top)
-
-
-def _put_class(scribe: Scribe, cls: DefaultClass, section: Element) -> None:
-    """Add the values of one class that differ from those of its parent class.
+def _is_kept(scribe: Scribe, name: str, row: Attribute, value: Any) -> bool:
+    """Return whether a value of a default class is valid in canonical form.
 
     References to objects that do not exist are left out.
     """
-    below = cls.parent.entries if cls.parent else {}
-    for entry in DEFAULT.children:
-        own, inherited = cls.entries.get(entry, {}), below.get(entry, {})
-        row = DEFAULT.children[entry]
-        # undo values that the parent received after this class was made
-        defaults = row.defaults_in(scribe.tree.compat)
-        values = {name: defaults.get(name) for name in inherited.keys() - own.keys()} | {
-            name: value for name, value in own.items() if name not in inherited or inherited[name] != value
-        }
-        kept = {}
-        for name, attribute in row.attributes.items():
-            value = values.get(name)
-            # the canonical text keeps only references to objects that exist
-            known = attribute.type is not Type.REFERENCE or value in scribe.names.get(attribute.kind or "", ())
-            if value is not None and name not in _TURNED and known:
-                kept[name] = value
-        if kept:
-            section.children.append(Element(row, scribe.tree, section, kept))
+    return name not in _TURNED and (row.type is not Type.REFERENCE or value in scribe.names.get(row.kind or "", ()))
 
 
 # --- the whole tree ---------------------------------------------------------------------------------------------------
@@ -149,19 +110,13 @@ def canonical_tree(m: MjModel, source: ModelTree, statistic: Mapping[str, Any] |
         source: the tree from which the model was compiled.
         statistic: the statistics (``m.stat``) that the compiler computed. Unchanged statistics are left out, so that
             they are computed again from the model. If None, all are written.
-
-    Raises:
-        UnsupportedFeature: ``compiler savecompiled="false"`` asks for the source text in place of canonical text.
     """
-    compiler = source.section("compiler")
-    if not compiler["savecompiled"]:
-        raise compiler.unsupported("saving models as they are written", "savecompiled")
     if source.uses_later:
         source = scaled_tree(source)
     scribe = Scribe(m, source)
     scribe.tree.root.attributes["model"] = source.model_name
     put_settings(scribe, dict(statistic or {}))
-    put_defaults(scribe)
+    put_defaults(scribe.tree, source.defaults, lambda name, row, value: _is_kept(scribe, name, row, value))
     put_custom(scribe)
     put_assets(scribe)
     put_bodies(scribe)

@@ -16,12 +16,12 @@ from cardan.maths.pose import z2quat
 from cardan.maths.quaternion import quat2mat
 from cardan.maths.vector import sub3
 from cardan.spec.element import Element
+from cardan.spec.general import general_form
 from cardan.spec.layout import bodies_of, key_pieces, layout, rewrite_key
 from cardan.spec.orientation import SHORTEST, orientation, unit
 from cardan.spec.scaling.dimensions import CONTROLS, DIMENSIONS, SENSORS, SIZES
 from cardan.spec.scaling.scale import NONE, Scale, mean
 from cardan.spec.scaling.stretch import axis_factor, stretched_asset, stretched_inertia, stretched_shape
-from cardan.spec.schema.actuator import GENERAL
 from cardan.spec.schema.keywords import OBJECT_KIND
 from cardan.spec.schema.shared import ORIENTATION
 from cardan.spec.tree import WORLD, copied_tree
@@ -369,7 +369,7 @@ class _Scaling:
             return element
         if element.tag == "plugin":
             raise element.error("an actuator with a plugin cannot be scaled")
-        made = self._general(element, values)
+        made = general_form(element, values)
         self.linear[made], self.kinds[made] = linear, element.tag
         dimensions = DIMENSIONS[element.tag]
         for name, value in values.items():
@@ -380,15 +380,6 @@ class _Scaling:
             made.attributes["gear"] = _scaled(gear, "1 1 1 L", scale, True)
         self.scales[made] = scale
         return made
-
-    def _general(self, element: Element, values: dict[str, Any]) -> Element:
-        """Return the general form of an actuator."""
-        given = {name: value for name, value in values.items() if name in GENERAL.attributes and value is not None}
-        given["class"] = element.default_class.name
-        explicit = [name for name in ("ctrlrange", "actrange") if name in element.attributes]
-        if "inheritrange" in given and explicit and "inheritrange" not in element.attributes:
-            given["inheritrange"] = 0.0
-        return Element(GENERAL, self.tree, element.parent, given, element.source, element.line)
 
     def _parameters(
         self, made: Element, element: Element, values: Mapping[str, Any], scale: Scale, linear: bool
