@@ -89,3 +89,15 @@ def test_names_of_egl() -> None:
     if "needs PyOpenGL and the library libEGL" in errors:
         pytest.skip("no PyOpenGL or no libEGL")
     assert (status, output) == (1, "12324") and "Cardan draws without OpenGL" in errors
+
+
+def test_plain_modules_of_an_installed_package(tmp_path: Path) -> None:
+    """``mujoco.sysid`` is found beside an installed package; without one, the error says how to install it."""
+    folder = tmp_path / "mujoco" / "sysid"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text("import mujoco\nengine = mujoco.MjModel.__module__\n")
+    code = "import sys; sys.path.insert(0, {!r}); from mujoco import sysid; print(sysid.engine)"
+    command = [sys.executable, "-m", "cardan.as_mujoco", "-c"]
+    for place, expected in ((tmp_path, "cardan"), (tmp_path / "mujoco", "pip install 'mujoco[sysid]>=4.0'")):
+        result = subprocess.run([*command, code.format(str(place))], check=False, capture_output=True, text=True)
+        assert expected in (result.stdout + result.stderr), result.stderr

@@ -71,7 +71,7 @@ class _Finder(importlib.abc.MetaPathFinder):
             found = importlib.machinery.PathFinder.find_spec(fullname, folders)
             if found is None:
                 text = f"No module named '{fullname}': Cardan takes it from MuJoCo's package ({BESIDE[name]})"
-                raise ModuleNotFoundError(text, name=fullname)
+                raise ModuleNotFoundError(text)  # with a name, ``from mujoco import ...`` would replace the text
             return found
         return None
 

@@ -179,6 +179,11 @@ class BatchFields:
         return self._worlds.models.shown
 
     @property
+    def _expanded(self) -> dict[str, np.ndarray]:
+        """Per-world values of the fields of the model that the caller expanded, by name; MuJoCo 4.0 has it, too."""
+        return self._worlds.models.asked
+
+    @property
     def models(self) -> MjModel | tuple[MjModel, ...] | None:
         """The models that were set with `set_models`, or None."""
         given = self._worlds.models.given

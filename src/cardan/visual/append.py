@@ -29,7 +29,7 @@ GRAY = (0.5, 0.5, 0.5, 1.0)
 DEFAULT_SIZE = (0.1, 0.1, 0.1)
 
 TYPE, DATAID, OBJTYPE, OBJID, CATEGORY = (GEOM[k] for k in ("type", "dataid", "objtype", "objid", "category"))
-TEXID, TEXUNIFORM, TEXCOORD, SEGID = (GEOM[k] for k in ("texid", "texuniform", "texcoord", "segid"))
+TEXID, MATID, TEXUNIFORM, TEXCOORD, SEGID = (GEOM[k] for k in ("texid", "matid", "texuniform", "texcoord", "segid"))
 TEXREPEAT, SIZE, POS, MAT, RGBA = (GEOM[k] for k in ("texrepeat", "size", "pos", "mat", "rgba"))
 EMISSION, SPECULAR, SHININESS, REFLECTANCE = (GEOM[k] for k in ("emission", "specular", "shininess", "reflectance"))
 CASTS_SHADOW = 1 << 8
@@ -88,6 +88,7 @@ def new_geom(d: Data, category: int, objtype: int, objid: int) -> int:
         words[g, k] = 0
     words[g, DATAID] = -1
     words[g, TEXID] = -1
+    words[g, MATID] = -1
     words[g, IS_TRANSPARENT] = CASTS_SHADOW
     d.work.scn_label[g, 0] = 0
     d.work.scn_label[g, 1] = 0
@@ -196,6 +197,7 @@ def colour(m: Model, d: Data, g: int, material: int, rgba: Vec4) -> None:
             put_rgba(d, g, get4(m.mat_rgba, material))
         if shows(d, VIS_TEXTURE):
             words[g, TEXID] = m.mat_texid[material]
+            words[g, MATID] = material
         words[g, TEXUNIFORM] = m.mat_texuniform[material]
         reals[g, TEXREPEAT] = m.mat_texrepeat[material, 0]
         reals[g, TEXREPEAT + 1] = m.mat_texrepeat[material, 1]

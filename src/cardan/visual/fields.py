@@ -86,6 +86,7 @@ GEOM = (
     Member("label", "S100", (), "text beside the geom"),
     Member("camdist", "f4", (), "distance from the camera, for sorting, m"),
     Member("modelrbound", "f4", (), "bounding radius of the geom of the model, or 0, m"),
+    Member("matid", "i4", (), "id of the material, or -1 without one and if textures are hidden", -1, since="4.0.0"),
     Member("transparent", "u1", (), "whether the geom is drawn as transparent"),
     Member("castshadow", "u1", (), "whether the geom casts shadows", 1, since="4.0.0"),
 )

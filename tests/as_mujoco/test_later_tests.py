@@ -1,0 +1,94 @@
+"""The tests in MuJoCo 4.0's package, taken from where it is installed, pass on Cardan under its name.
+
+They are taken from the environment of that version (`later.py`), which ``make later`` makes. Modules in plain Python,
+``mujoco.sysid`` and ``mujoco.usd``, come from there, too, with the packages that they need.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from later import STANDARD, VARIABLE
+
+SLEEP = "bodies that sleep, a feature of later versions"
+INNER = "a private function or object of that package"
+ROLES = "mjtTextureRole, an enumeration of later versions"
+FILES: dict[str, tuple[int, tuple[str, ...], dict[str, str]]] = {
+    "batch_test.py": (
+        54,
+        (),
+        {
+            "test_callbacks_checked_on_construction": SLEEP,
+            "test_sleep_needs_persistent": SLEEP,
+            "test_count_outputs": "nA, a count of later versions",
+            "test_error_messages": INNER,
+            "test_integer_arguments_checked": INNER,
+            "test_mask_ids": INNER,
+            "test_named_contype_and_pre_expanded_type_fields": INNER,
+            "test_private_binding_does_not_convert": INNER,
+            "test_rollout_checks_buffers": INNER,
+            "test_named_attribute_in_no_field": "the moment arms of Cardan are dense, so that batches have them",
+            "test_named_mimo_actuators": "actuators of several inputs, a feature of later versions",
+            "test_python_callbacks_rejected": "callbacks in C get the C library's structures",
+            "test_ray": "normals of mj_ray, a feature of later versions",
+        },
+    ),
+    "minimize_test.py": (22, (), {}),
+    "rollout_test.py": (69, (), {"test_threadpool_rejected": "mju_threadpool, a function of later versions"}),
+    "viewer_test.py": (1, (), {}),
+    "sysid/tests": (68, ("colorama", "scipy", "tabulate", "plotly", "jinja2", "yaml", "matplotlib"), {}),
+    "usd/exporter_test.py": (
+        2,
+        ("pxr", "etils"),
+        {"test_usd_export": ROLES, "test_invalid_usd_identifier_names": ROLES},
+    ),
+}
+"""Tests of a file or folder: their number, the packages that they need, and those that fail, with the reason."""
+
+
+def _site() -> Path | None:
+    """Folder of the packages that are installed in the environment of 4.0.0."""
+    environment = Path(os.environ.get(VARIABLE) or STANDARD).parent.parent
+    return next((site for site in environment.glob("lib/python3*/site-packages") if (site / "mujoco").exists()), None)
+
+
+# pytest is started from a program, so that flags of absl are parsed. Modules of 4.0.0's package are found before those
+# of 3.1.6's, other packages of its environment last.
+START = """
+import sys
+sys.path.insert(0, "links")
+sys.path.append({site!r})
+from absl import flags
+flags.FLAGS(["tests"])
+import pytest
+sys.exit(pytest.main(["-q", "-rf", "-p", "no:cacheprovider", {name!r}]))
+"""
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_file(name: str, tmp_path: Path) -> None:
+    site = _site()
+    if site is None:
+        pytest.skip("mujoco 4.0.0 is not installed in .venv-later: run make later")
+    count, needed, failing = FILES[name]
+    there = [folder for folder in (*map(Path, sys.path), site) if folder.is_dir()]
+    missing = [package for package in needed if not any(list(folder.glob(f"{package}*")) for folder in there)]
+    if missing:
+        pytest.skip(f"{', '.join(missing)} is not installed: pip install 'mujoco[sysid,usd]==4.0.0' in .venv-later")
+    source, copied = site / "mujoco" / name, tmp_path / Path(name).name
+    (shutil.copytree if source.is_dir() else shutil.copy)(source, copied)
+    (tmp_path / "links").mkdir()
+    (tmp_path / "links/mujoco").symlink_to(site / "mujoco", target_is_directory=True)
+    command = [sys.executable, "-m", "cardan.as_mujoco", "--compat", "4.0", "-c"]
+    command.append(START.format(site=str(site), name=copied.name))
+    result = subprocess.run(command, check=False, cwd=tmp_path, capture_output=True, text=True)
+    failed = set(re.findall(r"FAILED\S* \S+::(\w+)", result.stdout))
+    passed = re.search(r"(\d+) passed", result.stdout)
+    assert failed == set(failing), result.stdout[-3000:] + result.stderr[-1000:]
+    assert int(passed[1] if passed else 0) == count - len(failing), result.stdout[-3000:]
