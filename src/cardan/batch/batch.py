@@ -19,6 +19,7 @@ from cardan.batch.fields import BatchFields
 from cardan.batch.models import MODEL_FIELDS, check_data, unknown_field
 from cardan.enums import mjtStage, mjtState, mjtWarning
 from cardan.enums.codes import STAGE_ACC
+from cardan.enums.numbering import is_later, outward
 from cardan.errors import FatalError
 from cardan.jit.front.stage import DOUBLE, SINGLE
 from cardan.model import internals
@@ -403,7 +404,8 @@ class Batch(BatchFields):
     @property
     def warning(self) -> np.ndarray:
         """Latest information and count of each warning in each world (nworld, mjNWARNING, 2)."""
-        return np.stack([self._worlds.numbers(f"warning.{part}") for part in ("lastinfo", "number")], axis=-1)
+        rows = np.stack([self._worlds.numbers(f"warning.{part}") for part in ("lastinfo", "number")], axis=-1)
+        return rows[:, list(outward(mjtWarning))[:-1]] if is_later() else rows
 
     def _mask_of(self, warnings: tuple[mjtWarning, ...]) -> np.ndarray:
         kinds = np.array([int(kind) for kind in warnings])
