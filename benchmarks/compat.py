@@ -33,9 +33,12 @@ TOLERANCES = {"compile": 1e-9, "smooth": 1e-9, "forward": 1e-6, "step 1": 1e-5, 
 OWN = (
     *("nbuffer", "narena", "is_4_0", "nM", "nD", "nB", "nconmax", "njmax", "npaths", "mat_texid", "flex_matid"),
     *("opt.disableflags", "opt.enableflags", "body_sameframe", "geom_sameframe", "site_sameframe"),
-    *("eq_data", "eq_objtype", "sensor_type"),
+    *("eq_data", "eq_objtype", "sensor_type", "plugin"),
 )
-"""Fields that depend on the layout of memory, on numbers of enumerations, on the place of files or on the version."""
+"""Fields that depend on the layout of memory, on numbers of enumerations, on the place of files or on the version.
+
+The numbers in ``plugin`` are those of the process's registry, in which 4.0 has other plugins before them.
+"""
 LEFT_OUT = "aux.", "vis.", "mesh_pathadr", "hfield_pathadr", "skin_pathadr", "tex_pathadr"
 PROBE = Path(compat_probe.__file__).read_text()
 CODE = """

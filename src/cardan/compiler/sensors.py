@@ -54,6 +54,8 @@ def _row(tag: str, about: str) -> SensorRow:
 
 
 SENSORS = {tag: _row(tag, about) for about, tags in _TAGS.items() for tag in tags.split()}
+SENSORS_4_0 = SENSORS | {"rangefinder": SENSORS["rangefinder"]._replace(datatype=DATA_TYPE["real"])}
+"""The table for MuJoCo 4.0. A rangefinder returns -1 if it sees nothing, so that its values are not positive."""
 
 _SCALAR, _BALL, _LIMITABLE = ("slide", "hinge"), ("ball",), ("slide", "hinge", "ball")
 _LIMITED_JOINT = ("jointlimitpos", "jointlimitvel", "jointlimitfrc")
@@ -80,11 +82,12 @@ def add_sensors(build: Build) -> None:
     types = {joint.id: joint.type for body in build.bodies for joint in body.joints}
     build.enter_all("sensor", [element.attributes.get("name") for element in elements])
     plugins = [build.own_instances.get(element) for element in elements]
+    table = SENSORS_4_0 if build.tree.compat == "4.0" else SENSORS
     rows: list[SensorRow] = []
     objects: list[tuple[int, int]] = []
     references: list[tuple[int, int]] = []
     for number, (element, plugin) in enumerate(zip(elements, plugins, strict=True)):
-        row = SENSORS.get(element.row.tag)
+        row = table.get(element.row.tag)
         if row is None and plugin is not None:
             dim = size_of(plugin.plugin.nsensordata, plugin.config)
             row = SensorRow(SENS_PLUGIN, dim, DATA_TYPE["real"], plugin.plugin.needstage, _any_object(element))

@@ -254,9 +254,10 @@ def _part(element: Element, tag: str) -> dict[str, Any]:
 def _add_tree(build: Build, flex: Flex, tables: Topology, contact: dict[str, Any]) -> tuple[int, int]:
     """Add the bounding volume hierarchy over the elements that can collide; return its address and number of nodes.
 
-    In solids, only elements in the outer layers can collide.
+    In solids, only elements in the outer layers can collide. In 4.0, flexes that cannot collide also have a tree.
     """
-    adr, collides = build.sizes.get("nbvh", 0), bool(contact["contype"] or contact["conaffinity"])
+    adr, is_4_0 = build.sizes.get("nbvh", 0), build.tree.compat == "4.0"
+    collides = is_4_0 or bool(contact["contype"] or contact["conaffinity"])
     solid = flex.elem.shape[1] == _SOLID + 1
     active = tables.layer < contact["activelayers"] if solid else np.ones(len(flex.elem), bool)
     ids = np.flatnonzero(active & collides)
