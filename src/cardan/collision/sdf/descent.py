@@ -62,7 +62,10 @@ def value_at(m: Model, d: Data, point: Vec3, overlap: int) -> float:
 
 @kernel
 def descend(m: Model, d: Data, point: Vec3, overlap: int) -> tuple[Vec3, float, float]:
-    """Make one step of gradient descent with line search; return the new point and the objectives before and after."""
+    """Make one step of gradient descent with line search; return the new point and the objectives before and after.
+
+    In MuJoCo 4.0 (``m.is_4_0``), a shortest step that increases the objective is not made.
+    """
     a = evaluate(m, d, 0, point, 1)
     b = evaluate(m, d, 1, point, 1)
     before = objective(a, b, overlap)
@@ -75,6 +78,8 @@ def descend(m: Model, d: Data, point: Vec3, overlap: int) -> tuple[Vec3, float, 
         step *= 0.5
         trial = add_scaled3(point, gradient, -step)
         after = value_at(m, d, trial, overlap)
+    if m.is_4_0 and after > before:
+        return point, before, after
     return trial, before, after
 
 
@@ -129,13 +134,14 @@ def start_of(d: Data, geom: int, low: Vec3, high: Vec3, k: int) -> Vec3:
 def put_overlap(m: Model, d: Data, ncon: int, point: Vec3) -> int:
     """If the shapes overlap at the end point of a search, write a contact; return the new number of contacts.
 
-    The contact's normal has the direction of the difference between the two normalised gradients.
+    The contact's normal has the direction of the difference between the two normalised gradients. The contact is half
+    the depth away from the end point: along the normal, in MuJoCo 4.0 against it.
     """
     depth = max(evaluate(m, d, 0, point, 1), evaluate(m, d, 1, point, 1))
     if depth >= 0.0:
         return ncon
     normal = normalize3(sub3(normalize3(get3(d.work.sdf_gradient, 0)), normalize3(get3(d.work.sdf_gradient, 1))))
-    put_contact(d, ncon, depth, add_scaled3(point, normal, -0.5 * depth), normal)
+    put_contact(d, ncon, depth, add_scaled3(point, normal, (m.is_4_0 - 0.5) * depth), normal)
     return ncon + 1
 
 
