@@ -51,11 +51,8 @@ NEEDED = {
     "inertia of tendons": [TENDON.format('armature="1"'), CLASS + TENDON.format('class="q"')],
     "limits of actuator forces on tendons": [TENDON.format('actuatorfrcrange="-1 1"')],
     "elasticity of flexes": [FLEX.format('><elasticity young="1"/></flexcomp>')],
-    "materials of flex elements": [FLEX.format('material="m n"/>')],
-    "texture coordinates of flex elements": [SOFT.format('texcoord="0 0 1 0 0 1" elemtexcoord="0 1 2"')],
     "constraints on the strain of flexes": [FLEX.format('><edge equality="strain"/></flexcomp>')],
     "passive contacts of flexes": [FLEX.format('><contact passive="true"/></flexcomp>')],
-    "flexcomps made of mesh assets": [MESH + FLEX.format('mesh="m"/>')],
     "tactile sensors": [MESH + SENSOR.format('<tactile geom="g" mesh="m"/>')],
     "interpolated flexes": [FLEX.format('dof="trilinear" cellcount="2 2 2"/>')],
 }

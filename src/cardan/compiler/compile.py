@@ -40,12 +40,14 @@ from cardan.model.mjmodel import SIZES, MjModel
 from cardan.model.reset import start_data
 from cardan.model.tables import CAPACITIES, DATA, MODEL, SIZE_NAMES
 from cardan.model.topology import find_topology
+from cardan.spec.flexcomp.given import Surface, register_surfaces
 from cardan.spec.repeated import runs
 from cardan.spec.scaling import scaled_tree
 from cardan.spec.schema.asset import LAYERS
 from cardan.spec.schema.keywords import TEXTURE_ROLE
 
 if TYPE_CHECKING:
+    from cardan.spec.element import Element
     from cardan.spec.tree import ModelTree
 
 # sizes that are the length of a column
@@ -144,6 +146,17 @@ def _compiled(tree: ModelTree) -> MjModel:
     for body in build.bodies:
         body.parent = None  # break the reference cycle, which would live until the garbage collector runs
     return m
+
+
+def _surface_of(mesh: Element) -> Surface:
+    """Return the surface of a mesh asset in double precision, for flexcomps."""
+    from cardan.compiler.meshes.double import DoubleMesh
+
+    made = DoubleMesh(Build(mesh.tree), mesh)
+    return made.vertex, made.face, made.texcoord, made.face_texcoord
+
+
+register_surfaces(_surface_of)
 
 
 def _stages_of_step(m: MjModel) -> list[Callable[..., Any]]:

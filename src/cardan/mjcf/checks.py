@@ -66,6 +66,8 @@ def _all_fine(tree: ModelTree) -> bool:
                         return False
                 continue
             referred = {word for element in elements if (word := element.attributes.get(name)) is not None}
+            if reference.many:
+                referred = {word for words in referred for word in words.split()}
             if reference.later:
                 referred = {word for word in referred if not reference.missing_feature(word)}
             known = tree.defaults if kind == "default" else names.get(kind, ())
@@ -113,10 +115,11 @@ def _check_each(tree: ModelTree) -> None:
                 name, origin = inherited[reference.name], f" (from default class '{element.default_class.name}')"
             if reference.kind in discarded or name is None or reference.missing_feature(name):
                 continue
-            if (name or reference.required or row.kind == "sensor") and resolve(element, reference, name) is None:
-                kind = referred_kind(element, reference)
-                hint = suggestion(name, tree.names(kind))
-                raise element.error(f"there is no {kind} named '{name}'{origin}{hint}", reference.name)
+            for word in name.split() if reference.many else (name,):
+                if (word or reference.required or row.kind == "sensor") and resolve(element, reference, word) is None:
+                    kind = referred_kind(element, reference)
+                    hint = suggestion(word, tree.names(kind))
+                    raise element.error(f"there is no {kind} named '{word}'{origin}{hint}", reference.name)
 
 
 @cache

@@ -267,6 +267,8 @@ class Attachment:
             if row.kind == "default":
                 if name:
                     given[row.name] = self.classes[name]
+            elif name and row.many:
+                given[row.name] = " ".join(map(self.renamed, name.split()))
             elif name and element.referred(row) != ("body", WORLD):
                 given[row.name] = self.renamed(name)
         for row in element.row.lists:

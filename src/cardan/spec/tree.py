@@ -405,7 +405,8 @@ def remove(element: Element, alone: bool = False) -> None:
         found: dict[Element, None] = {}
         for whole in tree.root.descendants():
             for row in whole.row.references if lost else ():
-                if whole.referred(row) in lost:
+                words = whole.attributes.get(row.name, "").split() if row.many else ()
+                if whole.referred(row) in lost or any((row.kind, word) in lost for word in words):
                     del whole.attributes[row.name]
             if any(whole.referred(row) in names for row in whole.row.references) or listed(whole) & names:
                 # if it is a part of a tendon, tuple or skin, remove the whole element

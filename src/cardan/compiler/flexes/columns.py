@@ -156,10 +156,7 @@ def _flex(build: Build, element: Element, poses: list[Pose]) -> Flex:
     if count < dim + 1:
         raise element.error(f"a flex of dimension {dim} needs at least {dim + 1} vertices, found {count}", "vertex")
     elem = _elements(element, values["element"], dim, count)
-    texcoord = rows_of(element, values, "texcoord", 2)
-    if len(texcoord) not in (0, count):
-        found = f"found {len(texcoord)} pairs for {count} vertices"
-        raise element.error(f"expected two numbers for each vertex; {found}", "texcoord")
+    texcoord = _texcoord(element, values, elem, count)
     bodyid = np.broadcast_to(bodyid, count)
     vert = vert if len(vert) else np.zeros((count, 3))
     used, inverse = np.unique(bodyid, return_inverse=True)
@@ -169,6 +166,42 @@ def _flex(build: Build, element: Element, poses: list[Pose]) -> Flex:
     if dim == _SOLID:
         elem = oriented(elem, xvert)
     return Flex(bodyid, vert, xvert, elem, texcoord)
+
+
+def _texcoord(element: Element, values: dict[str, Any], elem: np.ndarray, count: int) -> np.ndarray:
+    """Return the texture coordinates of all vertices (count, 2); no rows if the flex has none.
+
+    If corners of elements have their own coordinates (``elemtexcoord``), a vertex gets those of its first corner.
+    """
+    texcoord, corners = rows_of(element, values, "texcoord", 2), values["elemtexcoord"]
+    if not corners:
+        if len(texcoord) not in (0, count):
+            found = f"found {len(texcoord)} pairs for {count} vertices"
+            raise element.error(f"expected two numbers for each vertex; {found}", "texcoord")
+        return texcoord
+    if not len(texcoord):
+        raise element.error("needs texcoord", "elemtexcoord")
+    if len(corners) != elem.size:
+        raise element.error(f"expected one number for each corner, {elem.size}; found {len(corners)}", "elemtexcoord")
+    index = np.array(corners)
+    if index.min() < 0 or index.max() >= len(texcoord):
+        wrong = index[(index < 0) | (index >= len(texcoord))][0]
+        raise element.error(f"texture coordinates are 0 to {len(texcoord) - 1}, found {wrong}", "elemtexcoord")
+    of_vertex = np.zeros((count, 2))
+    of_vertex[elem.ravel()[::-1]] = texcoord[index[::-1]]
+    return of_vertex
+
+
+def _material(build: Build, element: Element, names: str | None, count: int) -> int:
+    """Return the id of the first material of a flex with ``count`` elements, or -1.
+
+    Raises MjcfError if there are several materials, but not one for each element.
+    """
+    words = (names or "").split()
+    if len(words) not in (0, 1, count):
+        wanted = f"expected one material, or one for each of {count} elements"
+        raise element.error(f"{wanted}; found {len(words)}", "material")
+    return build.ids["material"].get(words[0], -1) if words else -1
 
 
 def _bodies(build: Build, element: Element, text: str) -> np.ndarray:
@@ -222,7 +255,7 @@ def _put(build: Build, element: Element, flex: Flex) -> None:
         **{f"flex_{name}": contact[name] for name in _CONTACT},
         **{f"flex_{name}": values[name] for name in ("dim", "group", "rgba", "radius", "flatskin")},
         flex_selfcollide=SELF_COLLIDE[contact["selfcollide"]],
-        flex_matid=build.ids["material"].get(values["material"] or "", -1),
+        flex_matid=_material(build, element, values["material"], len(flex.elem)),
         flex_edgestiffness=edge["stiffness"],
         flex_edgedamping=edge["damping"],
         flex_edgeequality=0,

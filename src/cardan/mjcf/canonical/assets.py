@@ -100,9 +100,22 @@ def put_flexes(scribe: Scribe) -> None:
         texcoord = int(m.flex_texcoordadr[number])
         if texcoord >= 0:
             values["texcoord"] = plain(m.flex_texcoord[texcoord : texcoord + len(bodies)].ravel())
+        origin = scribe.origins.find("flex", number)
+        if origin is not None:
+            _keep_corners(origin, values)
         element = scribe.put(section, "flex", values)
         _put_part(scribe, element, "contact", _CONTACT, number)
         _put_part(scribe, element, "edge", _EDGE, number)
+
+
+def _keep_corners(origin: Element, values: Values) -> None:
+    """Set materials of elements and texture coordinates of corners, which only the source has, in ``values``."""
+    given = origin.attributes
+    words = given.get("material", "").split()
+    if len(words) > 1 and words[0] == values["material"]:
+        values["material"] = given["material"]
+    if given.get("elemtexcoord"):
+        values |= {"texcoord": given["texcoord"], "elemtexcoord": given["elemtexcoord"]}
 
 
 def _put_part(scribe: Scribe, flex: Element, tag: str, fields: dict[str, str], number: int) -> None:

@@ -207,7 +207,7 @@ def statistics(m: MjModel) -> dict[str, Any]:
 
 _SECTIONS = dict.fromkeys(("texture", "material", "mesh", "hfield", "skin"), "asset") | {
     "pair": "contact", "equality": "equality", "tendon": "tendon", "actuator": "actuator", "sensor": "sensor",
-    "key": "keyframe",
+    "key": "keyframe", "flex": "deformable",
 }  # fmt: skip
 # sections whose objects the compiler sorts
 _SORTED = ("pair",)

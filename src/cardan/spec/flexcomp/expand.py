@@ -55,6 +55,8 @@ class Expansion:
     def __init__(self, macro: Element) -> None:
         self.macro = macro
         self.values = macro.resolved()
+        if self.values["mesh"] and "type" not in macro.attributes:
+            self.values["type"] = "mesh"
         self.settings = macro.tree.section("compiler").resolved()
         self._check()
         frames = list(takewhile(lambda around: around.tag == "frame", macro.around()))[::-1]
@@ -100,6 +102,8 @@ class Expansion:
         values, macro = self.values, self.macro
         if values["dim"] not in (1, 2, 3):
             raise macro.error(f"must be 1, 2 or 3, found {values['dim']}", "dim")
+        if values["mesh"] and values["type"] not in ("mesh", "gmsh"):
+            raise macro.error(f"a flexcomp of type {values['type']} has no mesh: expected mesh or gmsh", "type")
         for name in ("mass", "inertiabox"):
             if not mjMINVAL <= values[name] < inf:
                 raise macro.error(f"must be positive and finite, found {values[name]:g}", name)
@@ -172,7 +176,9 @@ class Expansion:
                 pose = compose(pose, self._pose(frame))
             vertex[pinned] = _moved(pose, self.point[self.used[pinned]])
             attributes["vertex"] = tuple(vertex.ravel().tolist())
-        if values["texcoord"]:
+        if values.get("elemtexcoord"):
+            attributes |= {"texcoord": values["texcoord"], "elemtexcoord": values["elemtexcoord"]}
+        elif values["texcoord"]:
             flat = values["texcoord"]
             if len(flat) != 2 * len(self.point):
                 found = f"found {len(flat)} for {len(self.point)} points"

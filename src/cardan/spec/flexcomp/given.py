@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cardan.errors import suggestion
 from cardan.formats.gmsh import read_gmsh
 from cardan.formats.meshes import READERS, format_of
 from cardan.formats.obj import read_obj_segments
 from cardan.formats.raw import MeshDataError, checked
 from cardan.spec.flexcomp.lattice import Lattice, in_order
-from cardan.spec.tree import asset_folder
+from cardan.spec.tree import asset_folder, file_stem
 
 if TYPE_CHECKING:
     from cardan.spec.element import Element
 
-_LINES, _TETRAHEDRA = 1, 3  # dimensions
+_LINES, _TRIANGLES, _TETRAHEDRA = 1, 2, 3  # dimensions
 
 
 def mesh(element: Element, values: dict[str, Any]) -> Lattice:
@@ -29,15 +31,7 @@ def mesh(element: Element, values: dict[str, Any]) -> Lattice:
     dim = values["dim"]
     if dim == _TETRAHEDRA and "origin" not in element.attributes:
         raise element.error("required attribute missing: tetrahedra join the triangles of a mesh to it", "origin")
-    content = _content(element, values)
-    try:
-        if dim == _LINES:
-            vertex, face = read_obj_segments(content)
-        else:
-            raw = checked(READERS[format_of(values["file"], None)](content))
-            vertex, face = raw.vertex, raw.face
-    except MeshDataError as error:
-        raise element.error(str(error), "file") from None
+    vertex, face = _surface_of_asset(element, values) if values["mesh"] else _surface_of_file(element, values)
     if not len(face):
         raise element.error("the mesh has no lines" if dim == _LINES else "the mesh has no faces", "file")
     point = vertex.astype(np.float64)
@@ -51,8 +45,51 @@ def mesh(element: Element, values: dict[str, Any]) -> Lattice:
     return scaled(element, values, point[first], elem[whole])
 
 
+def _surface_of_file(element: Element, values: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+    """Return vertices and triangles, or lines for ``dim`` 1, of the file of a flexcomp."""
+    content = _content(element, values)
+    try:
+        if values["dim"] == _LINES:
+            return read_obj_segments(content)
+        raw = checked(READERS[format_of(values["file"], None)](content))
+    except MeshDataError as error:
+        raise element.error(str(error), "file") from None
+    return raw.vertex, raw.face
+
+
+Surface = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+"""Vertices (n, 3), triangles (m, 3), texture coordinates (k, 2) and those of the triangles' corners (m, 3)."""
+_surfaces: list[Callable[[Element], Surface]] = []
+
+
+def register_surfaces(read: Callable[[Element], Surface]) -> None:
+    """Register the function, defined in a higher layer, that returns the surface of a mesh asset."""
+    _surfaces[:] = [read]
+
+
+def _surface_of_asset(element: Element, values: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+    """Return vertices and triangles of the mesh asset of a flexcomp, scaled and moved to its reference pose.
+
+    For ``dim`` 1, as in MuJoCo, return the first side of each triangle. For ``dim`` 2, set the texture coordinates of
+    the mesh in ``values``, unless the flexcomp has its own.
+    """
+    if values["file"]:
+        raise element.error("file and mesh exclude each other", "mesh")
+    assets = element.tree.section("asset").all("mesh")
+    names = {asset.name or file_stem(asset.attributes.get("file") or ""): asset for asset in assets}
+    asset = names.get(values["mesh"])
+    if asset is None:
+        raise element.error(f"there is no mesh named '{values['mesh']}'{suggestion(values['mesh'], names)}", "mesh")
+    vertex, face, texcoord, corners = _surfaces[0](asset)
+    if values["dim"] == _TRIANGLES and len(texcoord) and not values["texcoord"]:
+        values |= {"texcoord": tuple(texcoord.ravel().tolist()), "elemtexcoord": tuple(corners.ravel().tolist())}
+    return vertex, face[:, :2] if values["dim"] == _LINES else face
+
+
 def gmsh(element: Element, values: dict[str, Any]) -> Lattice:
     """Return the points and elements of a GMSH file. The elements have the dimension of the flex."""
+    if values["mesh"]:
+        raise element.unsupported("flexcomps made of the tetrahedra of a mesh asset", "mesh")
     content = _content(element, values)
     try:
         point, elem = read_gmsh(content)

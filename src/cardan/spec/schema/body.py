@@ -241,7 +241,7 @@ FLEXCOMP_ROW = element(
     real("mass", 1.0, "total mass, kg"),
     real("inertiabox", 0.005, "half side of the boxes that give inertia, m"),
     file("file", "mesh file"),
-    reference("mesh", "mesh", "mesh asset with the points", since="3.16", later="flexcomps made of mesh assets"),
+    text("mesh", "mesh asset with the points, in place of file", since="3.16"),
     reals("origin", 3, (0.0, 0.0, 0.0), "point that forms a tetrahedron with each triangle of a surface, m",
           since="3.3.1"),
     boolean("rigid", False, "no deformation"),

@@ -50,6 +50,7 @@ class Attribute:
     (for BOOL: to a bool). ``kind`` is the kind of object that a REFERENCE names; ``@x`` means that the sibling
     attribute ``x`` holds the kind. ``later`` is the name of a missing feature. If the function ``needs`` is given,
     values for which it returns True need this feature. Otherwise, all values except the default need it.
+    ``many``: a REFERENCE may name several objects, separated by white space.
     ``later_keywords`` has the missing features of single words. ``scales``: values other than the default scale the
     content of the element. ``repeat``: a single value means ``high`` equal values.
     ``polynomial``: the values are coefficients; zeros at the end are dropped, and a single one is a bare value.
@@ -79,6 +80,7 @@ class Attribute:
     polynomial: bool = False
     means: Mapping[Any, Any] | None = None
     scales: bool = False
+    many: bool = False
 
     def from_alias(self, value: Any) -> Any:
         """Return this attribute's value for a value of the attribute ``alias``, or False if there is none."""
