@@ -15,6 +15,7 @@ from cardan.model import MjData, MjModel
 from cardan.view.capture import Film
 from cardan.view.inputs import Act, Inputs, Worker
 from cardan.view.panels.files import CapturePanel, FilePanel
+from cardan.view.panels.overlays import OverlayPanel
 from cardan.view.panels.panel import Panel
 from cardan.view.panels.physics import ActuatorPanel, JointPanel, PhysicsPanel
 from cardan.view.panels.plots import EnergyPanel, ProfilerPanel, SensorPanel
@@ -79,7 +80,7 @@ async def _pressed(inputs: Inputs, acts: list[Act], event: Any) -> None:
 
 
 PANELS: tuple[tuple[str, tuple[type[Panel], ...]], ...] = (
-    ("Simulation", (SimulationPanel, FilePanel, CapturePanel, WarningPanel)),
+    ("Simulation", (SimulationPanel, OverlayPanel, FilePanel, CapturePanel, WarningPanel)),
     ("Physics", (PhysicsPanel,)),
     ("Rendering", (RenderingPanel,)),
     ("Control", (ActuatorPanel,)),

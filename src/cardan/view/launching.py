@@ -9,7 +9,7 @@ import threading
 import webbrowser
 from collections.abc import Callable
 from pathlib import Path
-from typing import Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -18,17 +18,25 @@ from cardan.api.pipeline import mj_forward
 from cardan.api.state import mj_copyData, mj_getState, mj_setState, mj_stateSize
 from cardan.model import MjData, MjModel
 from cardan.view.app import Viewer
+from cardan.view.overlays import checked_texts, copied_images, drawn_figures
 from cardan.view.physics import SPEC, Pusher
 from cardan.view.server import PORT
 from cardan.view.session import USER_GEOMS
 from cardan.view.source import HUMANOID, Loader, Source
-from cardan.visual import MjvCamera, MjvOption, MjvPerturb, MjvScene
+from cardan.visual import MjrRect, MjvCamera, MjvFigure, MjvOption, MjvPerturb, MjvScene
 from cardan.visual.defaults import require_record
 
 OPEN = "CARDAN_VIEWER_OPEN"
 """Environment variable: with the value 0, viewers don't open a page in a browser."""
 LEFT_AFTER = 10.0
 """Time, s, from the closing of the last page to the end of a viewer; longer than a page takes to reload."""
+
+
+Content = TypeVar("Content")
+Pairs = tuple[MjrRect, Content] | list[tuple[MjrRect, Content]]
+"""A rectangle with its content, or a list of them."""
+TextEntry = tuple[int | None, int | None, str | None, str | None]
+"""A font, a position and two columns of text."""
 
 
 def announce(viewer: Viewer) -> None:
@@ -154,6 +162,23 @@ class Handle:
         return self._user_scene
 
     @property
+    def m(self) -> MjModel:
+        """The model."""
+        return self._model
+
+    @property
+    def d(self) -> MjData:
+        """The script's data."""
+        return self._data
+
+    @property
+    def viewport(self) -> MjrRect | None:
+        """The area in which the first page shows the scene, pixels; None if no page is open."""
+        for client in self._viewer.server.viser.get_clients().values():
+            return MjrRect(0, 0, client.camera.image_width, client.camera.image_height)
+        return None
+
+    @property
     def address(self) -> str:
         """Address to open in a browser."""
         return self._viewer.address
@@ -195,6 +220,61 @@ class Handle:
             session.flags[changed] = flags[changed]
             scene.values["flags"][:] = session.flags
             self._flags = session.flags.copy()
+
+    def set_figures(self, viewports_figures: Pairs[MjvFigure]) -> None:
+        """Show figures, as they are at present, in place of those of the last call.
+
+        Args:
+            viewports_figures: a tuple (MjrRect, MjvFigure) or a list of such tuples. Pages show figures in their
+                panel, in the sizes of the rectangles.
+
+        Raises:
+            TypeError: an entry has another type.
+            ValueError: a rectangle has no pixels.
+        """
+        self._overlay("figures", drawn_figures(viewports_figures))
+
+    def clear_figures(self) -> None:
+        """Remove the figures."""
+        self._overlay("figures", [])
+
+    def set_texts(self, texts: TextEntry | list[TextEntry]) -> None:
+        """Show texts in place of those of the last call.
+
+        Args:
+            texts: a tuple (font, position, left column, right column) or a list of such tuples; each part may be None.
+                Pages show texts in their panel, ordered by their positions (mjtGridPos), in their own font.
+
+        Raises:
+            TypeError: a text is not a str, or an entry is not such a tuple.
+            ValueError: there is no such position.
+        """
+        self._overlay("texts", checked_texts(texts))
+
+    def clear_texts(self) -> None:
+        """Remove the texts."""
+        self._overlay("texts", [])
+
+    def set_images(self, viewports_images: Pairs[np.ndarray]) -> None:
+        """Show images in place of those of the last call.
+
+        Args:
+            viewports_images: a tuple (MjrRect, RGB image (height, width, 3)) or a list of such tuples. Pages show
+                images in their panel.
+
+        Raises:
+            TypeError: an entry has another type.
+            ValueError: an image has another shape, or a rectangle has no pixels.
+        """
+        self._overlay("images", copied_images(viewports_images))
+
+    def clear_images(self) -> None:
+        """Remove the images."""
+        self._overlay("images", [])
+
+    def _overlay(self, kind: str, content: list[Any]) -> None:
+        with self._session.lock:
+            self._session.overlays.put(kind, content)
 
     def update_hfield(self, hfieldid: int) -> None:
         """Show a height field with its current values in the model; raise ValueError if it does not exist."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from cardan.enums import mjtCatBit, mjtGeom
 from cardan.model import MjData, MjModel
+from cardan.view.overlays import Overlays
 from cardan.visual import MjvCamera, MjvOption, MjvPerturb, MjvScene, mjv_addGeoms, mjv_defaultFreeCamera
 
 Command = Callable[[MjModel, MjData], None]
@@ -26,9 +27,9 @@ class Session:
 
     All members except `post`, `posted`, `obeyed` and `closed` are used only while the reentrant `lock` is held.
     `others` are data of further worlds, which start as copies of `data` and are displayed beside the first world.
-    `flags` contains rendering flags (mjtRndFlag). A script adds `user_geoms` (`MjvGeom`). `speed` is simulated seconds
-    per second. `posted` and `obeyed` count requested and executed commands. `generation` counts models loaded after the
-    first.
+    `flags` contains rendering flags (mjtRndFlag). A script adds `user_geoms` (`MjvGeom`) and `overlays`. `speed` is
+    simulated seconds per second. `posted` and `obeyed` count requested and executed commands. `generation` counts
+    models loaded after the first.
     """
 
     def __init__(self, model: MjModel, data: MjData, worlds: int = 1) -> None:
@@ -48,6 +49,7 @@ class Session:
         self.model, self.data = model, data
         self.others = [copy(data) for _ in range(self._worlds - 1)]
         self.user_geoms = MjvScene().geom_values
+        self.overlays = Overlays()
         self.perturb = MjvPerturb()
         mjv_defaultFreeCamera(model, self.camera)
 
