@@ -319,6 +319,14 @@ def test_a_damaged_file_is_made_again(library, cache):
     assert load_string(nonconvex.model()).ngeom == 5 and len(library) == 2
 
 
+def test_pieces_of_another_version_of_the_library_are_made_again(library, monkeypatch):
+    for number, (version, calls) in enumerate((("1.0", 1), ("1.0", 1), ("1.1", 2), ("", 2), ("1.1", 2))):
+        monkeypatch.setattr(decompose, "_installed", lambda version=version: version)
+        decompose._kept.clear()
+        assert load_string(nonconvex.model()).ngeom == 5
+        assert len(library) == calls, number
+
+
 def test_without_the_library_the_error_names_the_extra(monkeypatch):
     monkeypatch.setattr(decompose, "find_spec", lambda name: None)
     with pytest.raises(
@@ -331,6 +339,7 @@ def test_cached_pieces_need_no_library(library, monkeypatch):
     load_string(nonconvex.model())
     decompose._kept.clear()
     monkeypatch.setattr(decompose, "find_spec", lambda name: None)
+    monkeypatch.setattr(decompose, "_installed", lambda: "")
     monkeypatch.setattr(decompose, "_decompose", decomposed_by_the_library)
     assert load_string(nonconvex.model()).ngeom == 5
     with pytest.raises(MjcfError, match="not installed"):

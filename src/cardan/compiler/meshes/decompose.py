@@ -2,8 +2,8 @@
 
 Pieces are cached by content: the key depends on vertices, faces and parameters, but not on the file's path. Pieces are
 stored and pruned like compiled kernels, in the user's cache folder (`cardan.jit.cache.store`). If all pieces of a model
-are in the cache, the library is not needed. If several processes need the same pieces, one process computes the pieces
-while the others wait.
+are in the cache, the library is not needed. Pieces made by another version of the library than the installed one are
+made again. If several processes need the same pieces, one process computes the pieces while the others wait.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import subprocess
 import sys
 from collections import OrderedDict
 from collections.abc import Callable
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -27,7 +29,7 @@ LIBRARY, EXTRA = "coacd", "decompose"
 FORMAT = "cardan pieces 1"
 """Version of the format of cached files, part of every cache key."""
 NAME, SYMBOL = "pieces", "npz"
-"""First word of the names of cached files, and their first line."""
+"""First word of the names of cached files, and of their first line, which also holds the version of the library."""
 MOST_KEPT = 64
 """Largest number of decompositions that a process keeps in memory."""
 INTERVAL = 0.2
@@ -73,7 +75,7 @@ def convex_pieces(
             if found is None:
                 content = _decompose(points, corners, threshold, maxpieces, waiting)
                 found = _unpacked(content)
-                store.write(NAME, key, SYMBOL, content)
+                store.write(NAME, key, f"{SYMBOL} {_installed()}", content)
     with _keeping.lock:
         _kept[key] = found
         while len(_kept) > MOST_KEPT:
@@ -90,9 +92,21 @@ def _key(vertex: np.ndarray, face: np.ndarray, threshold: float, maxpieces: int)
 
 
 def _cached(key: str) -> Pieces | None:
-    """Return the pieces from the cache folder, or None."""
+    """Return the pieces from the cache folder, or None. If the library is installed, its version must have made them."""
     found = store.read(NAME, key)
-    return _unpacked(found[1]) if found is not None and found[0] == SYMBOL else None
+    if found is None:
+        return None
+    symbol, _, made_by = found[0].partition(" ")
+    return _unpacked(found[1]) if symbol == SYMBOL and _installed() in ("", made_by) else None
+
+
+@cache
+def _installed() -> str:
+    """Return the version of the installed library, or "" if it is not installed."""
+    try:
+        return version(LIBRARY)
+    except PackageNotFoundError:
+        return ""
 
 
 def _unpacked(content: bytes) -> Pieces:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from cardan.errors import suggestion
@@ -124,7 +125,14 @@ class Attaching:
             return self.attach_part(frame, body, prefix, suffix)
 
     def _attachment(self: Any, child: Specification, prefix: str, suffix: str) -> Attachment:
-        """Return the attachment of a child. With ``compat="4.0"``, names of files get prefix and suffix, too."""
+        """Return the attachment of a child. With ``compat="4.0"``, names of files get prefix and suffix, too.
+
+        The compiled model has the version of the parent. Warn if the child has another one.
+        """
+        if child.compat != self.compat:
+            versions = f"with compat='{child.compat}' is attached to one with compat='{self.compat}'"
+            hint = f"all of it is compiled as {self.compat}; give both the same version"
+            warnings.warn(f"a specification {versions}: {hint}", stacklevel=3)
         renames = self.compat == "4.0" and child is not self
         return Attachment(self.tree, child.tree, prefix, suffix, renames_files=renames, replaces=self.override_assets)
 
