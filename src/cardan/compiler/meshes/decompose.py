@@ -92,7 +92,7 @@ def _key(vertex: np.ndarray, face: np.ndarray, threshold: float, maxpieces: int)
 
 
 def _cached(key: str) -> Pieces | None:
-    """Return the pieces from the cache folder, or None. If the library is installed, its version must have made them."""
+    """Return the pieces from the cache folder, or None. An installed library must have the version that made them."""
     found = store.read(NAME, key)
     if found is None:
         return None
