@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from cardan.api.collisions import *
     from cardan.api.defaults import *
     from cardan.api.derivatives import *
+    from cardan.api.histories import *
     from cardan.api.loading import *
     from cardan.api.mjspec import *
     from cardan.api.mju_bands import *

@@ -21,7 +21,6 @@ vertex="0 0 0 1 0 0 0 1 0" element="0 1 2" {}/></deformable>"""
 MESH = '<asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset>'
 
 NEEDED = {
-    "histories and delays": [MOTOR.format('nsample="3"'), SENSOR.format('<jointpos joint="j" nsample="3" delay="1"/>')],
     "inertia of actuators": [MOTOR.format('armature="1"')],
     "damping of actuators": [MOTOR.format('damping="0 1"')],
     "pid actuators": [

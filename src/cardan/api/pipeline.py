@@ -35,7 +35,7 @@ KEYFRAME_SOURCES = {name: "key_" + name for name in ("qpos", "qvel", "act", "ctr
 KEYFRAME_SOURCES |= {"mocap_pos": "key_mpos", "mocap_quat": "key_mquat"}
 """State fields that a keyframe sets (except the time), each mapped to the model field that contains its values."""
 
-_ZERO_AFTER_RESET = ("warning.", "timer.", "solver", "maxuse_", "energy", "D_", "B_", "work.")
+_ZERO_AFTER_RESET = ("warning.", "timer.", "solver", "maxuse_", "energy", "D_", "B_", "work.", "history")
 
 
 def _execute(name: str, m: MjModel, d: MjData, repeat: int = 1) -> None:

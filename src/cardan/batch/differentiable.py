@@ -23,6 +23,7 @@ from cardan.derive.inputs import COPIED, TangentSpace, part
 from cardan.derive.jacobian import step_jacobian
 from cardan.derive.linearisation import sensitivities
 from cardan.derive.plugins import EVALUATED, remembered_numbers
+from cardan.derive.trajectory import check_no_delays
 from cardan.errors import FatalError
 from cardan.model import internals
 from cardan.model.mjdata import MjData
@@ -66,6 +67,7 @@ class Worker:
             share_hooks(self.m, m)
         self.d = MjData(self.m)
         _check_no_memory(self.m, self.d)
+        check_no_delays("step", self.m)
         self._fresh = MjData(self.m)
         self.parts = [part(self.d, name) for name in names]
         self.space = TangentSpace(self.m)

@@ -7,6 +7,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from cardan.compiler.columns import Resolved, classes_of, table
+from cardan.compiler.history import add_histories
 from cardan.enums.codes import TRN_JOINT, TRN_TENDON
 from cardan.plugins.registry import size_of
 from cardan.spec.actuator import SHORTCUT_ATTRIBUTES, SHORTCUTS, apply_shortcut
@@ -46,7 +47,7 @@ def add_actuators(build: Build) -> None:
     build.enter_all("actuator", [element.attributes.get("name") for element in elements])
     targets = [_transmission(build, element) for element in elements]
     _check_parameters(actuators)
-    check_delays(actuators)
+    add_histories(build, "actuator", actuators, [1] * len(elements))
     plugins = [build.own_instances.get(element) for element in elements]
     actnum = _activations(actuators)
     for number, plugin in enumerate(plugins):
@@ -135,13 +136,6 @@ def _check_parameters(actuators: Resolved) -> None:
     for element, bounds in zip(actuators.elements, actuators["ctrlrange"], strict=True):
         if min(bounds) < 0.0 and element.row.tag in _NOT_NEGATIVE_CONTROLS:
             raise element.error("must not be negative", "ctrlrange")
-
-
-def check_delays(elements: Resolved) -> None:
-    """Check that no actuator or sensor has a delay. Delays need histories, which are not supported."""
-    for element, delay in zip(elements.elements, elements.get("delay", 0.0), strict=True):
-        if delay > 0.0:
-            raise element.error(f"a delay needs a history: set nsample, found a delay of {delay:g}", "delay")
 
 
 def _activations(actuators: Resolved) -> list[int]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cardan.compiler.actuators import check_delays
 from cardan.compiler.columns import Resolved
+from cardan.compiler.history import add_histories, intervals
 from cardan.enums.codes import GEOM_MESH, SENS_PLUGIN, SENS_USER
 from cardan.plugins.registry import size_of
 from cardan.sensor.table import SENSORS as KINDS
@@ -105,8 +105,8 @@ def add_sensors(build: Build) -> None:
         for name, value in (("cutoff", bound), ("noise", deviation)):
             if value < 0.0:
                 raise element.error(f"must not be negative, found {value:g}", name)
-    check_delays(sensors)
     dims = [row.dim for row in rows]
+    add_histories(build, "sensor", sensors, dims)
     addresses = [*accumulate(dims, initial=0)]
     build.sizes["nsensordata"] = addresses.pop()
     build.columns.update(
@@ -121,6 +121,7 @@ def add_sensors(build: Build) -> None:
         sensor_adr=addresses,
         sensor_cutoff=cutoff,
         sensor_noise=noise,
+        sensor_interval=intervals(sensors),
         sensor_plugin=[-1 if plugin is None else plugin.id for plugin in plugins],
         sensor_user=build.users("sensor", sensors),
     )

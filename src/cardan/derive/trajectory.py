@@ -61,6 +61,24 @@ Feedback = tuple[np.ndarray, np.ndarray]
 """Reference states (nstep, nq + nv + na) before each step, and gains (nstep, nu, 2 nv + na) (see `record`)."""
 
 
+def check_no_delays(name: str, m: MjModel) -> None:
+    """Check that no step depends on values of earlier steps beside the state.
+
+    Raises:
+        NotImplementedError: an actuator or a sensor has a delay, or a sensor has a period.
+    """
+    kinds = ("actuator", m.actuator_history, m.actuator_delay), ("sensor", m.sensor_history, m.sensor_delay)
+    for kind, history, delay in kinds:
+        late = history[:, 0] > 0
+        late &= (delay > 0.0) if kind == "actuator" else (delay > 0.0) | (m.sensor_interval[:, 0] > 0.0)
+        if late.any():
+            number = int(late.argmax())
+            raise NotImplementedError(
+                f"{name}: derivatives of several steps with delays are not supported, but {kind} {number} has a delay "
+                "or a period; mjd_transition differentiates one step, with the history as it is"
+            )
+
+
 class Rows:
     """Layout of a row of the tape, which holds the start of a step.
 
@@ -99,6 +117,7 @@ class Recorded:
         starts: np.ndarray | None = None,
         feedback: Feedback | None = None,
     ) -> None:
+        check_no_delays("record", m)
         self.m, self.controls, self.reach, self.every = m, controls, reach, every
         self.worlds, self.nstep = controls.shape[:2]
         self.layout = Rows(m, remembered_numbers(m, d))

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from math import exp, floor, pi
 from typing import Any
 
+from cardan.dynamics.history import control_of
 from cardan.dynamics.passive import has_gravcomp
 from cardan.dynamics.switches import has_passive
 from cardan.enums.codes import (
@@ -72,9 +73,10 @@ def actuator_disabled(m: Model, actuator: int) -> bool:
 @kernel
 def limited_control(m: Model, d: Data, actuator: int) -> float:
     """Control of an actuator, limited to its range unless the flag clampctrl is disabled."""
+    control = control_of(m, d, actuator)
     if m.actuator_ctrllimited[actuator] and not m.opt.disableflags & DSBL_CLAMPCTRL:
-        return clamp(d.ctrl[actuator], m.actuator_ctrlrange[actuator, 0], m.actuator_ctrlrange[actuator, 1])
-    return d.ctrl[actuator]
+        return clamp(control, m.actuator_ctrlrange[actuator, 0], m.actuator_ctrlrange[actuator, 1])
+    return control
 
 
 @kernel

@@ -27,6 +27,7 @@ from __future__ import annotations
 from typing import Any
 
 from cardan.dynamics.actuation import actuator_disabled, actuator_input, is_bad, limited_control
+from cardan.dynamics.history import control_of
 from cardan.dynamics.inertia import sound_pivot
 from cardan.dynamics.switches import has_dampers
 from cardan.dynamics.tendon import tendon_moment
@@ -86,9 +87,8 @@ def _gain_input(m: Model, d: Data, actuator: int) -> float:
     number = m.actuator_actnum[actuator]
     if number > 0:
         return d.act[m.actuator_actadr[actuator] + number - 1]
-    if is_bad(d.ctrl[actuator]):
-        return 0.0
-    return d.ctrl[actuator]
+    control = control_of(m, d, actuator)
+    return 0.0 if is_bad(control) else control
 
 
 @kernel

@@ -45,13 +45,13 @@ class mjtState(MjEnum):
     mjSTATE_MOCAP_QUAT = numbers(1 << 10, 1 << 11)  # mocap_quat
     mjSTATE_USERDATA = numbers(1 << 11, 1 << 12)  # userdata
     mjSTATE_PLUGIN = numbers(1 << 12, 1 << 13)  # plugin_state
-    mjSTATE_HISTORY = numbers(1 << 13, 1 << 4)  # history
+    mjSTATE_HISTORY = numbers(1 << 13, 1 << 4)  # history; after act in the state
     mjSTATE_PLASTIC = 1 << 14  # plastic
-    mjNSTATE = numbers(13, 15)  # number of state elements
-    mjSTATE_PHYSICS = numbers(0x000E, 0x401E)  # qpos, qvel, act; in 4.0 history and plastic, too
-    mjSTATE_FULLPHYSICS = numbers(0x100F, 0x601F)  # PHYSICS with time and plugin state
+    mjNSTATE = numbers(14, 15)  # number of state elements
+    mjSTATE_PHYSICS = numbers(0x200E, 0x401E)  # qpos, qvel, act, history; in 4.0 plastic, too
+    mjSTATE_FULLPHYSICS = numbers(0x300F, 0x601F)  # PHYSICS with time and plugin state
     mjSTATE_USER = numbers(0x0FE0, 0x1FC0)  # all inputs from the user: from ctrl to userdata
-    mjSTATE_INTEGRATION = numbers(0x1FFF, 0x7FFF)  # all inputs of the next step
+    mjSTATE_INTEGRATION = numbers(0x3FFF, 0x7FFF)  # all inputs of the next step
 
 
 class mjtWarning(MjEnum):

@@ -506,6 +506,9 @@ class _MjModelActuatorViews:
     lengthrange: NDArray[float64]
     user: NDArray[float64]
     plugin: NDArray[int32]
+    history: NDArray[int32]
+    historyadr: NDArray[int32]
+    delay: NDArray[float64]
     id: int
     name: str
 
@@ -523,6 +526,10 @@ class _MjModelSensorViews:
     noise: NDArray[float64]
     user: NDArray[float64]
     plugin: NDArray[int32]
+    history: NDArray[int32]
+    historyadr: NDArray[int32]
+    delay: NDArray[float64]
+    interval: NDArray[float64]
     id: int
     name: str
 
@@ -1126,6 +1133,7 @@ class ModelFields:
     names: bytes
     names_map: NDArray[int32]
     paths: bytes
+    nhistory: int
     geom_castshadow: NDArray[uint8]
     cam_projection: NDArray[int32]
     cam_output: NDArray[int32]
@@ -1137,6 +1145,13 @@ class ModelFields:
     tex_colorspace: NDArray[int32]
     tex_nchannel: NDArray[int32]
     mat_layertexid: NDArray[int32]
+    actuator_history: NDArray[int32]
+    actuator_historyadr: NDArray[int32]
+    actuator_delay: NDArray[float64]
+    sensor_history: NDArray[int32]
+    sensor_historyadr: NDArray[int32]
+    sensor_delay: NDArray[float64]
+    sensor_interval: NDArray[float64]
     geom_piece: NDArray[int32]
     tex_data: NDArray[uint8]
     opt: _Option
@@ -1328,6 +1343,7 @@ class DataFields:
     island_efcnum: NDArray[int32]
     island_efcadr: NDArray[int32]
     island_efcind: NDArray[int32]
+    history: NDArray[float64]
     def body(self, name: str | int = ...) -> _MjDataBodyViews: ...
     def jnt(self, name: str | int = ...) -> _MjDataJointViews: ...
     def joint(self, name: str | int = ...) -> _MjDataJointViews: ...

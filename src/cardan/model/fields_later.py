@@ -2,6 +2,8 @@
 
 from cardan.jit.memory.fields import Field
 
+LATER_SIZES: tuple[Field, ...] = (Field("nhistory", "i8", (), "length of history"),)
+
 LATER_SETTINGS: tuple[Field, ...] = (
     Field("vis.global_.cameraid", "i4", (), "id of the initial camera; -1: the free camera"),
     Field("vis.global_.orthographic", "i4", (), "whether the projection of the free camera is orthographic"),
@@ -25,4 +27,18 @@ LATER_ASSETS: tuple[Field, ...] = (
     Field("tex_colorspace", "i4", ("ntex",), "colour space: 0 automatic, 1 linear, 2 sRGB"),
     Field("tex_nchannel", "i4", ("ntex",), "number of channels, bytes per pixel"),
     Field("mat_layertexid", "i4", ("nmat", 10), "ids of the textures by role (mat_texid of MuJoCo 4.0), or -1"),
+)
+
+LATER_HISTORIES: tuple[Field, ...] = (
+    Field(
+        "actuator_history", "i4", ("nu", 2), "number of samples in the history; interpolation: 0 zoh, 1 linear, 2 cubic"
+    ),
+    Field("actuator_historyadr", "i4", ("nu",), "start of the actuator's history, or -1"),
+    Field("actuator_delay", "f8", ("nu",), "age of the control in use, s; 0: no delay"),
+    Field("sensor_history", "i4", ("nsensor", 2), "number of samples in the history; interpolation, as for actuators"),
+    Field("sensor_historyadr", "i4", ("nsensor",), "start of the sensor's history, or -1"),
+    Field("sensor_delay", "f8", ("nsensor",), "age of the values in sensordata, s; 0: no delay"),
+    Field(
+        "sensor_interval", "f8", ("nsensor", 2), "period of the values (0: every step), time of the last before 0, s"
+    ),
 )

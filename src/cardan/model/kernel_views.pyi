@@ -658,6 +658,7 @@ class Model:
     names: Final[ConstIntArray1]
     names_map: Final[ConstIntArray1]
     paths: Final[ConstIntArray1]
+    nhistory: Final[int]
     geom_castshadow: Final[ConstIntArray1]
     cam_projection: Final[ConstIntArray1]
     cam_output: Final[ConstIntArray1]
@@ -669,6 +670,13 @@ class Model:
     tex_colorspace: Final[ConstIntArray1]
     tex_nchannel: Final[ConstIntArray1]
     mat_layertexid: Final[ConstIntArray2]
+    actuator_history: Final[ConstIntArray2]
+    actuator_historyadr: Final[ConstIntArray1]
+    actuator_delay: Final[ConstArray1]
+    sensor_history: Final[ConstIntArray2]
+    sensor_historyadr: Final[ConstIntArray1]
+    sensor_delay: Final[ConstArray1]
+    sensor_interval: Final[ConstArray2]
     geom_piece: Final[ConstIntArray1]
 
 class _Data_warning:
@@ -1027,6 +1035,7 @@ class _Data_work:
     facet_edge: Final[Array2]
     outline_dist: Final[Array1]
     rk_rate: Final[Array1]
+    history_value: Final[Array1]
 
 class Data:
     warning: Final[_Data_warning]
@@ -1189,5 +1198,6 @@ class Data:
     island_efcnum: Final[IntArray1]
     island_efcadr: Final[IntArray1]
     island_efcind: Final[IntArray1]
+    history: Final[Array1]
 
 AnyModel = Model | MjModel

@@ -169,7 +169,7 @@ def private_sizes(sizes: Mapping[str, int]) -> dict[str, int]:
 
     `sizes` are the sizes of a model or data.
     """
-    nstate = 2 + sum(sizes[name] for name in ("nq", "nv", "na", "npluginstate"))
+    nstate = 2 + sum(sizes[name] for name in ("nq", "nv", "na", "nhistory", "npluginstate"))
     return {"work.timer_start": mjNTIMER, "work.good_state": nstate, "work.lost_state": nstate}
 
 

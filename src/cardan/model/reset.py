@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cardan.jit import OK, kernel, stage
+from cardan.model.histories import start_histories
 from cardan.model.kernel_views import Data, Model
 from cardan.model.tables import COUNT_BYTES
 
@@ -55,6 +56,8 @@ def _set_defaults(m: Model, d: Data) -> None:
     for i in range(len(d.work.plugin_handle)):
         d.plugin_data[i] = d.work.plugin_handle[i]
     _set_patterns(m, d)
+    if m.nhistory > 0:
+        start_histories(m, d)
 
 
 @stage

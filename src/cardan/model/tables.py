@@ -14,6 +14,7 @@ from cardan.model import fields_assets as assets
 from cardan.model import fields_bodies as bodies
 from cardan.model import fields_data as data
 from cardan.model import fields_later as later
+from cardan.model import fields_later_data as later_data
 from cardan.model import fields_options as options
 from cardan.model import fields_own as own
 from cardan.model import fields_relations as relations
@@ -31,13 +32,15 @@ def _tables_of(*modules: ModuleType) -> Tables:
 _EARLY = _tables_of(options, bodies, assets, relations)
 _LATER = _tables_of(later, own)
 MODEL_TABLES = _EARLY | _LATER
-DATA_TABLES = _tables_of(data, arena)
+_EARLY_DATA = _tables_of(data, arena)
+DATA_TABLES = _EARLY_DATA | {"LATER_STATE": later_data.LATER_STATE}
 """Public tables of the data; `MODEL_TABLES` are those of the model."""
 
 MODEL = Struct("Model", [*chain(*_EARLY.values()), *DERIVED, *chain(*_LATER.values())], readonly=True)
-DATA = Struct("Data", [*chain(*DATA_TABLES.values()), *WORK], readonly=False)
+_LATER_DATA = (*later_data.LATER_STATE, *later_data.LATER_WORK)
+DATA = Struct("Data", [*chain(*_EARLY_DATA.values()), *WORK, *_LATER_DATA], readonly=False)
 
-SIZE_NAMES: tuple[str, ...] = tuple(f.name for f in options.SIZES)
+SIZE_NAMES: tuple[str, ...] = tuple(f.name for f in (*options.SIZES, *later.LATER_SIZES))
 
 # capacities of the arena: a stage that lacks room returns the number (from 1) of the capacity that must grow
 CAPACITIES: tuple[str, ...] = ("ncon", "nefc", "nnzJ", "nefc_dual", "nisland", "nJ", "nH", "ncandidate", "nstatistic")

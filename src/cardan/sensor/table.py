@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from cardan.dynamics.history import delay_values, is_due
 from cardan.enums import mjtDataType, mjtSensor, mjtStage
 from cardan.enums.codes import DSBL_SENSOR, SENS_PLUGIN, SENS_USER
 from cardan.jit import OK, stage
@@ -105,8 +106,8 @@ Stage = Callable[[Any, Any], int]
 
 
 @cache
-def _stage_of(kind: SensorKind) -> Stage:
-    """Make the stage that computes all sensors of one type."""
+def _stage_of(kind: SensorKind, histories: bool = False) -> Stage:
+    """Make the stage that computes all sensors of one type; with `histories`, sensors may have delays and periods."""
     type = kind.type
     compute = kind.compute
 
@@ -118,14 +119,27 @@ def _stage_of(kind: SensorKind) -> Stage:
                     apply_cutoff(m, d, i)
         return OK
 
-    all_of_type.__qualname__ = all_of_type.__name__ = compute.__name__  # its name in the cache and progress bars
-    return stage(all_of_type)
+    def all_with_histories(m: Model, d: Data) -> int:
+        if not m.opt.disableflags & DSBL_SENSOR:
+            for i in range(m.nsensor):
+                if m.sensor_type[i] == type:
+                    due = is_due(m, d, i, d.time)
+                    if due:
+                        compute(m, d, i)
+                        apply_cutoff(m, d, i)
+                    delay_values(m, d, i, due)
+        return OK
+
+    chosen, suffix = (all_with_histories, "_with_history") if histories else (all_of_type, "")
+    chosen.__qualname__ = chosen.__name__ = compute.__name__ + suffix  # its name in the cache and progress bars
+    return stage(chosen)
 
 
 def sensor_stages(m: MjModel, when: int) -> list[Stage]:
     """Return the stages of the model's sensors at `when`: `mjSTAGE_POS`, `mjSTAGE_VEL` or `mjSTAGE_ACC`."""
-    types = set(internals.array(m, "sensor_type").tolist())
-    return [_stage_of(kind) for kind in SENSORS if kind.stage == when and kind.type in types]
+    types = internals.array(m, "sensor_type")
+    used, past = set(types.tolist()), set(types[m.sensor_history[:, 0] > 0].tolist())
+    return [_stage_of(kind, kind.type in past) for kind in SENSORS if kind.stage == when and kind.type in used]
 
 
 def all_sensor_stages() -> list[Stage]:

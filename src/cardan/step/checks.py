@@ -66,6 +66,9 @@ def _keep_state(m: Model, d: Data) -> None:
     for i in range(m.na):
         d.work.good_state[at + i] = d.act[i]
     at += m.na
+    for i in range(m.nhistory):
+        d.work.good_state[at + i] = d.history[i]
+    at += m.nhistory
     for i in range(m.npluginstate):
         d.work.good_state[at + i] = d.plugin_state[i]
 

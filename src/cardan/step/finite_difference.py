@@ -28,7 +28,7 @@ from cardan.model.kernel_views import Data, Model
 from cardan.step import pipeline
 from cardan.step.programs import cached_program
 from cardan.step.run import run
-from cardan.step.state import ACT, CTRL, QPOS, QVEL, TIME, WARMSTART, exchange_state
+from cardan.step.state import ACT, CTRL, HISTORY, QPOS, QVEL, TIME, WARMSTART, exchange_state
 
 if TYPE_CHECKING:
     from cardan.model.mjdata import MjData
@@ -42,8 +42,8 @@ KEEP_BASE, KEEP_HIGH, ABOVE_BASE, BELOW_BASE, BELOW_HIGH = range(5)  # rules
 
 
 def start_size(m: MjModel) -> int:
-    """Return the size of `work.fd_start`: time, qpos, qvel, act, ctrl, qacc_warmstart, qacc."""
-    return 1 + m.nq + 3 * m.nv + m.na + m.nu
+    """Return the size of `work.fd_start`: time, qpos, qvel, act, history, qacc_warmstart, ctrl, qacc."""
+    return 1 + m.nq + 3 * m.nv + m.na + m.nhistory + m.nu
 
 
 @kernel
@@ -58,7 +58,7 @@ def _copy(source: ConstArray1, source_at: int, target: Array1, target_at: int, n
 def _exchange_start(m: Model, d: Data, out: bool) -> None:
     """Copy the state, the inputs and qacc to `work.fd_start` if `out` is set, otherwise back."""
     start = d.work.fd_start
-    at = exchange_state(m, d, start, 0, TIME | QPOS | QVEL | ACT | WARMSTART | CTRL, out)
+    at = exchange_state(m, d, start, 0, TIME | QPOS | QVEL | ACT | HISTORY | WARMSTART | CTRL, out)
     if out:
         _copy(d.qacc, 0, start, at, m.nv)
     else:

@@ -27,6 +27,7 @@ from cardan.dynamics.derivatives import (
 from cardan.dynamics.energy import energy_pos, energy_vel, subtree_vel
 from cardan.dynamics.fluid import exact_fluid, exact_fluid_derivatives, fluid, fluid_derivatives, has_medium
 from cardan.dynamics.free_bodies import free_body_derivatives, has_standalone_bodies
+from cardan.dynamics.history import has_history, push_histories, push_histories_of_start, read_controls
 from cardan.dynamics.inertia import crb, factor_m
 from cardan.dynamics.kinematics import camlight, kinematics, kinematics_at_use
 from cardan.dynamics.muscle import has_muscles, muscles
@@ -278,6 +279,7 @@ ACTUATOR_FORCES = (
         _actuated,
         timed(
             "ACTUATION",
+            when(has_history, read_controls),
             when(has_muscles, muscles),
             when(has_user_actuators, user_defaults, ACT_DYN, ACT_GAIN, ACT_BIAS),
             when(plugins.has_actuator_plugins, plugins.plugin_actuators),
@@ -329,23 +331,26 @@ COMPARE = (keep_forward, timed("INVERSE", *INVERSE_ACC_BARE), compare_fwd_inv)
 
 PLUGIN_ADVANCE = when(plugins.has_advancing_plugins, plugins.plugin_advance)
 WARM_START = when(is_4_0, save_warm_start)
+HISTORY = when(has_history, push_histories)
 IMPLICIT = (
     timed(
         "ADVANCE",
         WARM_START,
+        HISTORY,
         *VELOCITY_DERIVATIVES,
         when(_implicitfast, when(_with_blocks, implicitfast_with_blocks), unless(_with_blocks, implicitfast)),
         when(_implicit, implicit),
         PLUGIN_ADVANCE,
     ),
 )
-EULER = timed("ADVANCE", WARM_START, euler, PLUGIN_ADVANCE)
+EULER = timed("ADVANCE", WARM_START, HISTORY, euler, PLUGIN_ADVANCE)
 
 
 def _runge_kutta(on_group: bool) -> tuple[Any, ...]:
     """Return the items of a Runge-Kutta step after its first forward dynamics."""
     begin, second, third, end = runge_kutta(on_group)
-    return (begin, *FORWARD_BARE, second, *FORWARD_BARE, third, *FORWARD_BARE, WARM_START, end, PLUGIN_ADVANCE)
+    before = WARM_START, when(has_history, push_histories_of_start)
+    return (begin, *FORWARD_BARE, second, *FORWARD_BARE, third, *FORWARD_BARE, *before, end, PLUGIN_ADVANCE)
 
 
 RUNGE_KUTTA = (when(is_4_0, *_runge_kutta(True)), unless(is_4_0, *_runge_kutta(False)))

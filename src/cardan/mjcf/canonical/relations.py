@@ -6,7 +6,7 @@ from typing import Any
 
 from cardan.enums import mjtDyn, mjtWrap
 from cardan.enums.codes import OBJ_SITE, OBJ_UNKNOWN
-from cardan.mjcf.canonical.scribe import Scribe, Values, fields, plain
+from cardan.mjcf.canonical.scribe import Scribe, Values, fields, plain, word_of
 from cardan.model import internals
 from cardan.spec.schema import keywords
 from cardan.spec.schema.actuator import GENERAL
@@ -109,6 +109,14 @@ _ACTUATOR = fields(
 )
 
 
+def _history(row: ElementRow, history: Any, delay: float) -> Values:
+    """Return the attributes of the history of an actuator or sensor; {} if it has none."""
+    samples, interp = history.tolist()
+    if samples <= 0:
+        return {}
+    return {"nsample": samples, "interp": word_of(row.attributes["interp"], interp), "delay": float(delay)}
+
+
 def _put_actuators(scribe: Scribe) -> None:
     """Add actuators, all in the general form."""
     m, section = scribe.m, scribe.tree.section("actuator")
@@ -122,6 +130,7 @@ def _put_actuators(scribe: Scribe) -> None:
         activations = int(m.actuator_actnum[actuator])
         # the default is the number of activations that the dynamics need
         values["actdim"] = -1 if activations == stateful else activations
+        values |= _history(GENERAL, m.actuator_history[actuator], m.actuator_delay[actuator])
         scribe.put_user(values, "actuator_user", actuator)
         origin = scribe.origins.find("actuator", actuator)
         if m.actuator_plugin[actuator] >= 0:
@@ -151,6 +160,9 @@ def _put_sensors(scribe: Scribe) -> None:
         )
         if tag == "user":
             values |= scribe.read(row, fields("sensor_", "datatype needstage dim"), number)
+        values |= _history(row, m.sensor_history[number], m.sensor_delay[number])
+        if m.sensor_interval[number].any():
+            values["interval"] = plain(m.sensor_interval[number])
         scribe.put_user(values, "sensor_user", number)
         if m.sensor_plugin[number] >= 0:
             scribe.put_choice(section, values, scribe.origins.find("sensor", number), int(m.sensor_plugin[number]))

@@ -12,7 +12,6 @@ from cardan.spec.schema.rows import (
     coefficients,
     element,
     integer,
-    is_positive,
     keyword,
     real,
     reals,
@@ -81,8 +80,7 @@ def passive(of: str, **limit: Any) -> tuple[Attribute, ...]:
 
 
 HISTORY: tuple[Attribute, ...] = (
-    integer("nsample", 0, "number of values in the history; 0: none", since="3.5", later="histories and delays",
-            needs=is_positive),
+    integer("nsample", 0, "number of values in the history; 0: none", since="3.5"),
     keyword("interp", INTERPOLATION, "zoh", "how values between those of the history are found", since="3.5"),
     real("delay", 0.0, "age of the value in use, s; it needs a history", since="3.5"),
 )  # fmt: skip
