@@ -30,9 +30,19 @@ NEWER = {
     "light_softness": lambda ref: 0.2,
     "tex_colorspace": lambda ref: 0,
     "tex_nchannel": lambda ref: 3,
+    "nhistory": lambda ref: 0,
+    "actuator_history": lambda ref: 0,
+    "actuator_historyadr": lambda ref: -1,
+    "actuator_delay": lambda ref: 0.0,
+    "sensor_history": lambda ref: 0,
+    "sensor_historyadr": lambda ref: -1,
+    "sensor_delay": lambda ref: 0.0,
+    "sensor_interval": lambda ref: 0.0,
     "mat_layertexid": lambda ref: np.where(np.arange(10) == 1, ref.mat_texid[:, None], -1),
 }
 """Fields that 3.1.6 does not have, and their values in a model of 3.1.6."""
+NEWER_DATA = ("history",)
+"""Fields of data that 3.1.6 does not have."""
 # the reference's Python binding shows these as empty arrays (docs/differences.md)
 _EMPTY = ("vis.rgba.bv", "vis.rgba.bvactive")
 UNREADABLE = (*_EMPTY, *NEWER)
@@ -99,7 +109,7 @@ def data_from_reference(m: MjModel, ref: mujoco.MjData) -> MjData:
         if (
             "nefc_dual" in field.shape
             or "nisland" in field.shape
-            or field.name in ("threadpool", "dof_island", "dof_islandind", "efc_island")
+            or field.name in ("threadpool", "dof_island", "dof_islandind", "efc_island", *NEWER_DATA)
         ):
             continue
         value = _get(ref, field.name)

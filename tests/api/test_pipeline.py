@@ -174,7 +174,7 @@ def test_state_round_trip():
 def test_bad_states():
     m, d = world()
     with pytest.raises(FatalError):
-        state.mj_stateSize(m, 1 << 13)
+        state.mj_stateSize(m, 1 << 14)
     for bad in (np.zeros(3), [0.0], np.zeros(1, np.float32)):
         with pytest.raises(TypeError):
             state.mj_getState(m, d, bad, 2)

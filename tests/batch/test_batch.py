@@ -494,10 +494,10 @@ def test_bad_arguments(cart: cardan.MjModel, arguments: dict[str, object], messa
     ("call", "kind", "message"),
     [
         (lambda b: setattr(b, "ctrl", None), ValueError, "ctrl is set from numbers"),
-        (lambda b: b.get_state(1 << 13), ValueError, "bits of mjtState"),
+        (lambda b: b.get_state(1 << 14), ValueError, "bits of mjtState"),
         (lambda b: b.get_state(-1), ValueError, "spec should be an integer of at least 0"),
-        (lambda b: b.set_state(np.zeros((4, 0)), 1 << 13), ValueError, "bits of mjtState"),
-        (lambda b: b.rollout(1, record=[1 << 13]), ValueError, "bits of mjtState"),
+        (lambda b: b.set_state(np.zeros((4, 0)), 1 << 14), ValueError, "bits of mjtState"),
+        (lambda b: b.rollout(1, record=[1 << 14]), ValueError, "bits of mjtState"),
         (lambda b: b.rollout(1, record=["contact"]), ValueError, r"several fields; data\(world\)"),
         (lambda b: b.random(1.5, 0), ValueError, "size should be an integer"),
         (lambda b: b.random(1, -1), ValueError, "seed should be an integer"),

@@ -143,8 +143,8 @@ def sensor_stages(m: MjModel, when: int) -> list[Stage]:
 
 
 def all_sensor_stages() -> list[Stage]:
-    """Return the stages of all types of sensors."""
-    return [_stage_of(kind) for kind in SENSORS]
+    """Return the stages of all types of sensors, without and with histories."""
+    return [_stage_of(kind, histories) for histories in (False, True) for kind in SENSORS]
 
 
 def _uses(m: MjModel, need: str, when: int) -> bool:
