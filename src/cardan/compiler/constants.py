@@ -214,7 +214,7 @@ def _apply_damping_ratios(m: MjModel, d: MjData | Scratch) -> None:
     affine = (internals.array(m, "actuator_gaintype") == 0) & (internals.array(m, "actuator_biastype") == 1)
     servos = np.flatnonzero(affine & (bias[:, 2] > 0.0) & (gain[:, 0] == -bias[:, 1]))
     if len(servos):
-        moments = np.asarray(d.actuator_moment)[servos]
+        moments = internals.array(d, "actuator_moment")[servos]
         mass = _operational_masses(m, d, moments) if m.is_4_0 else _summed_masses(m, moments)
         bias[servos, 2] *= -2.0 * np.sqrt(gain[servos, 0] * mass)
 

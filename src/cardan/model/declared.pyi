@@ -1153,6 +1153,69 @@ class ModelFields:
     sensor_delay: NDArray[float64]
     sensor_interval: NDArray[float64]
     geom_piece: NDArray[int32]
+    nactuator: int
+    nout: int
+    flg_gravcomp: int
+    nC: int
+    M_rownnz: NDArray[int32]
+    M_rowadr: NDArray[int32]
+    M_colind: NDArray[int32]
+    mapM2M: NDArray[int32]
+    D_rownnz: NDArray[int32]
+    D_rowadr: NDArray[int32]
+    D_colind: NDArray[int32]
+    D_diag: NDArray[int32]
+    mapM2D: NDArray[int32]
+    mapD2M: NDArray[int32]
+    B_rownnz: NDArray[int32]
+    B_rowadr: NDArray[int32]
+    B_colind: NDArray[int32]
+    nJten: int
+    ten_J_rownnz: NDArray[int32]
+    ten_J_rowadr: NDArray[int32]
+    ten_J_colind: NDArray[int32]
+    nJmom: int
+    actuator_ctrladr: NDArray[int32]
+    actuator_ctrlnum: NDArray[int32]
+    actuator_outadr: NDArray[int32]
+    actuator_outnum: NDArray[int32]
+    tendon_type: NDArray[int32]
+    noct: int
+    nplastic: int
+    nefm0dof: int
+    nefm0L: int
+    nefmCvert: int
+    jnt_stiffnesspoly: NDArray[float64]
+    jnt_springyield: NDArray[float64]
+    dof_dampingpoly: NDArray[float64]
+    tendon_stiffnesspoly: NDArray[float64]
+    tendon_dampingpoly: NDArray[float64]
+    tendon_armature: NDArray[float64]
+    tendon_springyield: NDArray[float64]
+    tendon_actfrclimited: NDArray[uint8]
+    tendon_actfrcrange: NDArray[float64]
+    actuator_armature: NDArray[float64]
+    actuator_damping: NDArray[float64]
+    actuator_dampingpoly: NDArray[float64]
+    actuator_ctrlspec: NDArray[int32]
+    sensor_intprm: NDArray[int32]
+    geom_surfacevel: NDArray[float64]
+    geom_adhesion: NDArray[float64]
+    pair_adhesion: NDArray[float64]
+    flg_surfacevel: int
+    flg_adhesion: int
+    mesh_octnum: NDArray[int32]
+    oct_depth: NDArray[int32]
+    oct_child: NDArray[int32]
+    oct_aabb: NDArray[float64]
+    oct_coeff: NDArray[float64]
+    key_plastic: NDArray[float64]
+    jnt_plasticadr: NDArray[int32]
+    jnt_actuatorid: NDArray[int32]
+    tendon_plasticadr: NDArray[int32]
+    tendon_actuatorid: NDArray[int32]
+    mesh_octadr: NDArray[int32]
+    tex_contenttypeadr: NDArray[int32]
     tex_data: NDArray[uint8]
     opt: _Option
     stat: _Statistic
@@ -1344,6 +1407,17 @@ class DataFields:
     island_efcadr: NDArray[int32]
     island_efcind: NDArray[int32]
     history: NDArray[float64]
+    M: NDArray[float64]
+    moment_rownnz: NDArray[int32]
+    moment_rowadr: NDArray[int32]
+    moment_colind: NDArray[int32]
+    xiquat: NDArray[float64]
+    geom_xquat: NDArray[float64]
+    site_xquat: NDArray[float64]
+    efc_diagA: NDArray[float64]
+    nJ: int
+    plastic: NDArray[float64]
+    qfrc_adhesion: NDArray[float64]
     def body(self, name: str | int = ...) -> _MjDataBodyViews: ...
     def jnt(self, name: str | int = ...) -> _MjDataJointViews: ...
     def joint(self, name: str | int = ...) -> _MjDataJointViews: ...

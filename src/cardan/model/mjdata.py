@@ -19,7 +19,9 @@ from cardan.jit.front.stage import SINGLE, Form
 from cardan.jit.memory.struct import StructMemory
 from cardan.jit.memory.view import InterpretedView
 from cardan.model.attributes import ArrayAttribute, not_settable, scalar_property, set_array
+from cardan.model.computed import add_views, no_field, read_only, shown_array
 from cardan.model.derived import ADDRESSES, share_derived
+from cardan.model.fields_derived import DATA_VIEWS
 from cardan.model.mjmodel import MjModel
 from cardan.model.named import DataNames
 from cardan.model.pickling import packed, unpack
@@ -298,8 +300,11 @@ class MjData(Native, DataNames):
     def __getattr__(self, name: str) -> np.ndarray:
         """Return an array, and store it as an attribute, so that later requests find it there."""
         if name not in ARRAYS:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return self.__dict__.setdefault(name, self.__dict__["_memory"].arrays[name])
+            raise no_field(type(self).__name__, name)
+        memory = self.__dict__["_memory"]
+        if memory.sizes["is_4_0"] and name in REPLACED:
+            return read_only(REPLACED[name](self.model, self))
+        return self.__dict__.setdefault(name, shown_array(memory, name))
 
     def __dir__(self) -> list[str]:
         return dir(type(self))  # without the private attributes of instances
@@ -397,6 +402,8 @@ for _field in DATA.members(""):
         setattr(MjData, _field.name, _arena_property(_field.name, _field.shape, _field.doc))
     else:
         setattr(MjData, _field.name, ArrayAttribute(_field.name, _field.doc))
+REPLACED = add_views(MjData, DATA, DATA_VIEWS)
+"""Functions that compute the fields whose shapes differ in models of compat 4.0."""
 for _list in ("contact", "warning", "timer", "solver"):
     setattr(MjData, _list, ArrayAttribute(_list, "Records of one kind."))
 setattr(MjData, "model", ArrayAttribute("model", "The model."))  # noqa: B010 (its type is declared above)

@@ -31,7 +31,9 @@ from cardan.model.attributes import (
     set_array,
     standalone_memory,
 )
+from cardan.model.computed import add_views, no_field, read_only, shown_array
 from cardan.model.derived import DERIVATIONS, attach_derived, copy_derived, share_derived
+from cardan.model.fields_derived import MODEL_VIEWS
 from cardan.model.fields_later import RENAMED_ARRAYS
 from cardan.model.fields_options import RENAMED_OPTIONS
 from cardan.model.named import ModelNames
@@ -349,11 +351,14 @@ class MjModel(Native, ModelNames):
         if make is not None:
             value = make(self)
         elif name in ARRAYS:
-            value = self.__dict__["_memory"].arrays[name]
+            memory = self.__dict__["_memory"]
+            if memory.sizes["is_4_0"] and name in REPLACED:
+                return read_only(REPLACED[name](self))
+            value = shown_array(memory, name)
         elif name in RENAMED_ARRAYS:
             value = getattr(self, RENAMED_ARRAYS[name])
         else:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            raise no_field(type(self).__name__, name)
         return self.__dict__.setdefault(name, value)
 
     def __dir__(self) -> list[str]:
@@ -479,5 +484,7 @@ for _field in MODEL.members(""):
         setattr(MjModel, _field.name, renumbered_attribute(_field.name, _field.doc))
     else:
         setattr(MjModel, _field.name, ArrayAttribute(_field.name, _field.doc))
+REPLACED = add_views(MjModel, MODEL, MODEL_VIEWS, constants=True)
+"""Functions that compute the fields whose shapes differ in models of compat 4.0."""
 for _group in ("opt", "stat", "vis"):
     setattr(MjModel, _group, ArrayAttribute(_group, "Options of one kind."))

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import ref
 
 import numpy as np
 
@@ -21,9 +22,12 @@ from cardan.jit.memory.fields import Field, Struct
 from cardan.jit.memory.struct import StructMemory
 from cardan.model.attributes import listing
 from cardan.model.binding import bound, signature
+from cardan.model.computed import views_of
 from cardan.model.declared import DataFields, ModelFields
+from cardan.model.fields_derived import BOOLEAN, DATA_VIEWS, MODEL_VIEWS
 from cardan.model.fields_later import RENAMED_ARRAYS
 from cardan.model.renumbered import RENUMBERED, in_process
+from cardan.model.sparsity import DOF_WIDTH, QPOS_WIDTH
 from cardan.model.tables import DATA, MODEL
 
 if TYPE_CHECKING:
@@ -87,10 +91,6 @@ def name_book(m: MjModel, kind: str) -> NameBook:
 
 Span = Callable[["MjModel", int], tuple[int, int]]
 
-
-# number of elements of a free, ball, slide and hinge joint in qpos and qvel
-QPOS_WIDTH = (7, 4, 1, 1)
-DOF_WIDTH = (6, 3, 1, 1)
 
 # dimensions of which one element can have several entries
 _MANY = ("nq", "nv", "nflexvert", "nflexedge", "nflexelem", "nflexevpair", "nflextexcoord")
@@ -210,15 +210,28 @@ class ElementView:
     The model or data stores its views. To avoid a reference cycle, a view refers only to the memory.
     """
 
-    __slots__ = ("_id", "_memory", "_name", "_parts", "_spans")
+    __slots__ = ("_id", "_memory", "_name", "_owner", "_parts", "_spans")
     _attributes: tuple[str, ...] = ()
 
-    def __init__(self, memory: StructMemory, spans: dict[str, tuple[int, int]], index: int, name: str) -> None:
+    def __init__(
+        self, memory: StructMemory, spans: dict[str, tuple[int, int]], index: int, name: str, owner: Any
+    ) -> None:
         self._memory = memory
+        self._owner = owner  # weak reference to the model or data, for fields that are computed
         self._spans = spans
         self._id = index
         self._name = name
         self._parts: dict[str, np.ndarray] = {}
+
+    def _span(self, field: Field) -> tuple[int, int]:
+        """Return the range of the element's part of a field."""
+        dim = field.shape[0]
+        if dim in self._spans:
+            return self._spans[dim]  # type: ignore[index]
+        rows = f"{field.name.rsplit('_', 1)[0]}_row"  # a row of a sparse matrix
+        m = self._owner()
+        start = int(getattr(m, rows + "adr")[self._id])
+        return start, start + int(getattr(m, rows + "nnz")[self._id])
 
     @property
     def id(self) -> int:
@@ -267,8 +280,21 @@ def _part(view: ElementView, field: Field) -> np.ndarray:
         part = array[start]
     else:
         part = array[start:stop]
+    if field.name in BOOLEAN and view._memory.sizes["is_4_0"]:
+        part = part.view(bool)
     view._parts[field.name] = part
     return part
+
+
+def _computed_attribute(field: Field) -> property:
+    """Return the attribute of an element's view for a computed field: the element's rows."""
+
+    def get(view: ElementView) -> np.ndarray:
+        start, stop = view._span(field)
+        values = getattr(view._owner(), field.name)
+        return values[start:stop] if holds_many(field) else values[start]
+
+    return property(get, doc=field.doc)
 
 
 def _attribute(field: Field) -> property:
@@ -310,6 +336,16 @@ def fields_of(struct: Struct, prefixes: tuple[str, ...], dims: tuple[str, ...]) 
     return chosen
 
 
+def _computed_attributes(owner: str, kind: Kind, prefixes: tuple[str, ...], known: dict[str, Any]) -> dict[str, Any]:
+    """Return the attributes of an element's view for fields that are computed (see `fields_derived`)."""
+    of_model = owner == "MjModel"
+    rows = views_of(MODEL if of_model else DATA, MODEL_VIEWS if of_model else DATA_VIEWS, constants=of_model)
+    dims = (*kind.spans, "nJten") if kind.name == "tendon" else tuple(kind.spans)
+    table = Struct(owner, [row.field for row in rows if not row.field.is_scalar], readonly=True)
+    fields = fields_of(table, (*prefixes, "ten_") if kind.name == "tendon" else prefixes, dims)
+    return {short: _computed_attribute(field) for short, field in fields.items() if short not in known}
+
+
 @cache
 def view_class(name: str) -> type[ElementView]:
     """Return a class of views by its name. Each class is made when it is first used."""
@@ -319,6 +355,7 @@ def view_class(name: str) -> type[ElementView]:
     body: dict[str, Any] = {"__slots__": (), "__doc__": f"One {kind.methods[-1]} of an {owner}."}
     body["_attributes"] = tuple(fields)
     body.update({short: _attribute(field) for short, field in fields.items()})
+    body.update(_computed_attributes(owner, kind, prefixes, body))
     for new, old in RENAMED_ARRAYS.items():
         if MODEL.by_name[old] in fields.values():
             short = next(short for short, field in fields.items() if field.name == old)
@@ -336,7 +373,7 @@ def _accessor(method: str, cls: str, kind: Kind, model_of: Callable[[Any], MjMod
         views = self._views
         if (cls, i) not in views:
             spans = {dim: span(m, i) for dim, span in kind.spans.items()}
-            views[cls, i] = view_class(cls)(self._memory, spans, i, book.names[i])
+            views[cls, i] = view_class(cls)(self._memory, spans, i, book.names[i], ref(self))
         return views.setdefault((cls, which), views[cls, i])
 
     def access(self: Any, name: str | bytes | int = "") -> ElementView:

@@ -79,6 +79,10 @@ def dof_chain(parents: list[int], dof: int) -> list[int]:
     return found
 
 
+# number of elements of a free, ball, slide and hinge joint in qpos and qvel
+QPOS_WIDTH = (7, 4, 1, 1)
+DOF_WIDTH = (6, 3, 1, 1)
+
 FIRST, SECOND, BOTH = 0, 1, 2
 """Codes for the vertices of an edge that a dof moves: the first, the second or both."""
 

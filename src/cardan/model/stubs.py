@@ -13,6 +13,8 @@ from pathlib import Path
 
 from cardan.files import write_file
 from cardan.jit.memory.fields import Field, Struct
+from cardan.model.computed import views_of
+from cardan.model.fields_derived import DATA_VIEWS, MODEL_VIEWS
 from cardan.model.fields_later import RENAMED_ARRAYS
 from cardan.model.fields_options import RENAMED_OPTIONS
 from cardan.model.mjmodel import TEXT_FIELDS, VISUAL_GROUPS
@@ -22,6 +24,8 @@ from cardan.model.tables import DATA, DATA_TABLES, MODEL, MODEL_TABLES, Tables
 STUB = Path(__file__).with_name("declared.pyi")
 KERNEL_STUB = Path(__file__).with_name("kernel_views.pyi")
 PAGE = Path(__file__).parents[3] / "docs" / "fields.md"
+
+COMPUTED = {"MjModel": views_of(MODEL, MODEL_VIEWS, constants=True), "MjData": views_of(DATA, DATA_VIEWS)}
 
 ELEMENT_TYPES = {
     "f8": "float64", "f4": "float32", "i8": "int64", "u8": "uint64", "i4": "int32", "u1": "uint8", "char": "int8",
@@ -74,9 +78,11 @@ def _classes() -> Iterator[str]:
     arrays = [f"{new}: {_type_of(MODEL.by_name[old])}" for new, old in RENAMED_ARRAYS.items()]
     groups = ["opt: _Option", "stat: _Statistic", "vis: _Visual"]
     methods = [line for kind in KINDS for line in _methods("MjModel", kind, kind.methods)]
-    yield _class("ModelFields", [*_fields(MODEL, ""), *arrays, *groups, *methods])
+    computed = [f"{row.field.name}: {_type_of(row.field)}" for row in COMPUTED["MjModel"]]
+    yield _class("ModelFields", [*_fields(MODEL, ""), *computed, *arrays, *groups, *methods])
     methods = [line for kind in KINDS for line in _methods("MjData", kind, kind.data_methods)]
-    yield _class("DataFields", [*_fields(DATA, ""), *methods])
+    computed = [f"{row.field.name}: {_type_of(row.field)}" for row in COMPUTED["MjData"]]
+    yield _class("DataFields", [*_fields(DATA, ""), *computed, *methods])
 
 
 def stub_text() -> str:
@@ -128,6 +134,8 @@ def kernel_stub_text() -> str:
 
 # the reference page -----------------------------------------------------------
 
+COMPUTED_TITLE = "Fields of MuJoCo 4.0 that are computed when they are read, read-only"
+
 INTRODUCTION = """# Fields of MjModel and MjData
 
 Made by `python -m cardan.model.stubs` from the tables in `src/cardan/model/fields_*.py`. Names and shapes are those
@@ -157,6 +165,8 @@ def _chapter(title: str, tables: Tables, with_stage: bool) -> Iterator[str]:
 def page() -> str:
     """Return the reference page of fields (``docs/fields.md``) in Markdown."""
     parts = [INTRODUCTION, *_chapter("MjModel", MODEL_TABLES, False), *_chapter("MjData", DATA_TABLES, True)]
+    computed = {owner: tuple(row.field for row in rows) for owner, rows in COMPUTED.items()}
+    parts += _chapter(COMPUTED_TITLE, computed, False)
     return "\n".join(parts)
 
 

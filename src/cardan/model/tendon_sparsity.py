@@ -16,8 +16,7 @@ from cardan.enums.codes import TRN_TENDON, WRAP_JOINT, WRAP_PULLEY, WRAP_SITE
 from cardan.jit import Field, Struct, StructMemory, kernel
 from cardan.jit.driver.program import call, native_over
 from cardan.model.kernel_views import Model
-from cardan.model.named import DOF_WIDTH
-from cardan.model.sparsity import derived, dof_chain, once
+from cardan.model.sparsity import DOF_WIDTH, derived, dof_chain, once
 
 if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel

@@ -1,0 +1,189 @@
+"""Fields of MuJoCo 4.0 that have no memory of their own: they follow from other fields, or belong to missing features.
+
+Each row of `MODEL_VIEWS` and `DATA_VIEWS` is a field and the function that computes it; the attributes are read-only.
+Rows that replace a field of 3.1.6 of the same name (`OF_4_0`) count only for models of compat 4.0. `CONSTANT` lists
+fields of features that no model of Cardan uses yet, with their constant value. `MISSING` names the features of all
+other fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from cardan.jit.memory.fields import Field
+from cardan.model import sparse_views as sparse
+
+if TYPE_CHECKING:
+    pass
+
+Compute = Callable[..., Any]
+
+
+class View(NamedTuple):
+    """A field that is computed when it is read.
+
+    Attributes:
+        field: name, type, shape and meaning.
+        compute: function of a model, or of a model and its data.
+        of_4_0: whether the field of this name in 3.1.6 differs; the view is for models of compat 4.0.
+    """
+
+    field: Field
+    compute: Compute
+    of_4_0: bool = False
+
+
+def _view(
+    name: str, dtype: str, shape: tuple[int | str, ...], doc: str, compute: Compute, of_4_0: bool = False
+) -> View:
+    return View(Field(name, dtype, shape, doc), compute, of_4_0)
+
+
+def _same(name: str, dtype: str, shape: tuple[int | str, ...], doc: str, source: str) -> View:
+    return _view(name, dtype, shape, doc, lambda x: getattr(x, source))
+
+
+def _pattern(prefix: str, rows: str, size: str, what: str, pattern: Compute) -> tuple[View, ...]:
+    """Return the rows for the pattern of a sparse matrix, which `pattern` computes."""
+    parts = (
+        ("rownnz", rows, f"number of stored elements of a row of {what}"),
+        ("rowadr", rows, f"first stored element of a row of {what}"),
+        ("colind", size, f"dofs of the stored elements of {what}"),
+    )
+
+    def part(k: int) -> Compute:
+        return lambda *x: pattern(*x)[k]
+
+    return tuple(_view(f"{prefix}_{name}", "i4", (dim,), doc, part(k)) for k, (name, dim, doc) in enumerate(parts))
+
+
+def _counted(name: str, shape: tuple[str, ...], doc: str, first: int, step: int) -> View:
+    return _view(name, "i4", shape, doc, lambda m: first + step * np.arange(getattr(m, shape[0]), dtype=np.int32))
+
+
+CONSTANT: dict[str, tuple[Field, ...]] = {
+    "0": (
+        *(Field(name, "i8", (), "size of a feature that Cardan does not have yet: 0") for name in (
+            *("noct", "nplastic", "nhistory", "nefm0dof", "nefm0L", "nefmCvert"),
+        )),
+        Field("jnt_stiffnesspoly", "f8", ("njnt", 2), "higher coefficients of stiffness"),
+        Field("jnt_springyield", "f8", ("njnt",), "yield threshold of the spring; 0: elastic"),
+        Field("dof_dampingpoly", "f8", ("nv", 2), "higher coefficients of damping"),
+        Field("tendon_stiffnesspoly", "f8", ("ntendon", 2), "higher coefficients of stiffness"),
+        Field("tendon_dampingpoly", "f8", ("ntendon", 2), "higher coefficients of damping"),
+        Field("tendon_armature", "f8", ("ntendon",), "inertia of the tendon's velocity"),
+        Field("tendon_springyield", "f8", ("ntendon",), "yield threshold of the spring; 0: elastic"),
+        Field("tendon_actfrclimited", "u1", ("ntendon",), "whether the total actuator force is limited"),
+        Field("tendon_actfrcrange", "f8", ("ntendon", 2), "range of the total actuator force"),
+        Field("actuator_armature", "f8", ("nu",), "inertia added to joint or tendon"),
+        Field("actuator_damping", "f8", ("nu",), "damping added to joint or tendon"),
+        Field("actuator_dampingpoly", "f8", ("nu", 2), "its higher coefficients"),
+        Field("actuator_delay", "f8", ("nu",), "delay, s"),
+        Field("actuator_history", "i4", ("nu", 2), "number of samples in the history, interpolation"),
+        Field("actuator_ctrlspec", "i4", ("nu",), "signature of the inputs"),
+        Field("sensor_intprm", "i4", ("nsensor", 3), "integer parameters"),
+        Field("sensor_history", "i4", ("nsensor", 2), "number of samples in the history, interpolation"),
+        Field("sensor_delay", "f8", ("nsensor",), "delay, s"),
+        Field("sensor_interval", "f8", ("nsensor", 2), "period and phase, s"),
+        Field("geom_surfacevel", "f8", ("ngeom", 6), "velocity of the surface, geom frame"),
+        Field("geom_adhesion", "f8", ("ngeom",), "adhesive force of contacts, N"),
+        Field("pair_adhesion", "f8", ("npair",), "adhesive force of contacts, N"),
+        Field("flg_surfacevel", "u1", (), "whether any geom has a surface velocity"),
+        Field("flg_adhesion", "u1", (), "whether any geom or pair has adhesion"),
+        Field("mesh_octnum", "i4", ("nmesh",), "number of octree nodes"),
+        Field("oct_depth", "i4", (0,), "depth of an octree node"),
+        Field("oct_child", "i4", (0, 8), "children of an octree node"),
+        Field("oct_aabb", "f8", (0, 6), "box of an octree node"),
+        Field("oct_coeff", "f8", (0, 8), "distances at the corners of an octree node, m"),
+        Field("key_plastic", "f8", ("nkey", 0), "plastic state"),
+    ),
+    "-1": (
+        Field("jnt_plasticadr", "i4", ("njnt",), "start in the plastic state; -1: none"),
+        Field("jnt_actuatorid", "i4", ("njnt",), "actuator that adds armature or damping; -1: none"),
+        Field("tendon_plasticadr", "i4", ("ntendon",), "start in the plastic state; -1: none"),
+        Field("tendon_actuatorid", "i4", ("ntendon",), "actuator that adds armature or damping; -1: none"),
+        Field("actuator_historyadr", "i4", ("nu",), "start in the history; -1: none"),
+        Field("sensor_historyadr", "i4", ("nsensor",), "start in the history; -1: none"),
+        Field("mesh_octadr", "i4", ("nmesh",), "first octree node; -1: none"),
+        Field("tex_contenttypeadr", "i4", ("ntex",), "start of the content type; -1: none"),
+    ),
+}  # fmt: skip
+"""Fields of features that no model uses yet, by the value of all their elements."""
+
+
+def constant(field: Field, value: int) -> Compute:
+    """Return the function that computes a field whose elements all have the same value."""
+
+    def compute(m: Any, d: Any = None) -> Any:
+        if field.is_scalar:
+            return bool(value) if field.dtype == "u1" else value
+        shape = [getattr(m, n) if isinstance(n, str) else n for n in field.shape]
+        return np.full(shape, value, bool if field.dtype == "u1" else field.numpy_dtype)
+
+    return compute
+
+
+MODEL_VIEWS: tuple[View, ...] = (
+    _same("nactuator", "i8", (), "number of actuators", "nu"),
+    _same("nout", "i8", (), "number of force outputs of actuators", "nu"),
+    _view("flg_gravcomp", "u1", (), "whether any body has gravity compensation", lambda m: m.ngravcomp > 0),
+    _view("nC", "i8", (), "number of stored elements of M", lambda m: len(sparse.inertia(m)[2])),
+    *_pattern("M", "nv", "nC", "the reduced inertia matrix", sparse.inertia),
+    _view("mapM2M", "i4", ("nC",), "positions in qM of the elements of M", lambda m: sparse.inertia(m)[3]),
+    *_pattern("D", "nv", "nD", "the dof-dof matrix", sparse.full_inertia),
+    _view("D_diag", "i4", ("nv",), "position of the diagonal element in its row", lambda m: sparse.full_inertia(m)[3]),
+    _view("mapM2D", "i4", ("nD",), "positions in M of the elements of D; -1: none", sparse.reduced_to_full),
+    _view("mapD2M", "i4", ("nC",), "positions in D of the elements of M", sparse.full_to_reduced),
+    *_pattern("B", "nbody", "nB", "the body-dof matrix", sparse.bodies),
+    _view("nJten", "i8", (), "number of stored elements of ten_J", lambda m: len(sparse.tendons(m)[2])),
+    *_pattern("ten_J", "ntendon", "nJten", "ten_J", sparse.tendons),
+    _view("nJmom", "i8", (), "number of stored elements of actuator_moment", lambda m: len(sparse.moments(m)[2])),
+    _counted("actuator_ctrladr", ("nu",), "address of the first control", 0, 1),
+    _counted("actuator_ctrlnum", ("nu",), "number of controls", 1, 0),
+    _counted("actuator_outadr", ("nu",), "address of the first force output", 0, 1),
+    _counted("actuator_outnum", ("nu",), "number of force outputs", 1, 0),
+    _view("tendon_type", "i4", ("ntendon",), "type (mjtTendon)", sparse.tendon_types),
+    _view("mat_texid", "i4", ("nmat", 10), "ids of the textures by role", lambda m: m.mat_layertexid, of_4_0=True),
+)
+"""Fields of a model that follow from others."""
+
+DATA_VIEWS: tuple[View, ...] = (
+    _view("M", "f8", ("nC",), "inertia matrix, lower triangle", lambda m, d: d.qM[sparse.inertia(m)[3]]),
+    _view("qLD", "f8", ("nC",), "factor L' D L of M", sparse.factor, of_4_0=True),
+    _view("ten_J", "f8", ("nJten",), "Jacobians of the lengths, sparse", sparse.tendon_jacobian, of_4_0=True),
+    _view("actuator_moment", "f8", ("nJmom",), "Jacobians of the lengths, sparse", sparse.actuator_moment, of_4_0=True),
+    *_pattern("moment", "nu", "nJmom", "actuator_moment", lambda m, d: sparse.moments(m)),
+    _view("xiquat", "f8", ("nbody", 4), "orientation of the inertial frame", sparse.inertial_orientations),
+    _view("geom_xquat", "f8", ("ngeom", 4), "orientation", lambda m, d: sparse.orientations(m, d, "geom")),
+    _view("site_xquat", "f8", ("nsite", 4), "orientation", lambda m, d: sparse.orientations(m, d, "site")),
+    _view("efc_diagA", "f8", ("nefc",), "diagonal of the constraint-space inertia", lambda m, d: d.efc_diagApprox),
+    _view("nJ", "i8", (), "number of stored elements of efc_J", lambda m, d: d.efc_J.size),
+    _view("history", "f8", (0,), "histories of controls and sensors: none", lambda m, d: np.zeros(0)),
+    _view("plastic", "f8", (0,), "plastic state: none", lambda m, d: np.zeros(0)),
+    _view("qfrc_adhesion", "f8", ("nv",), "forces of adhesion: none", lambda m, d: np.zeros(m.nv)),
+)
+"""Fields of data that follow from others."""
+
+BOOLEAN = frozenset(
+    (
+        *("actuator_actearly", "actuator_actlimited", "actuator_ctrllimited", "actuator_forcelimited", "eq_active0"),
+        *("flex_centered", "flex_flatskin", "flex_rigid", "flexedge_rigid", "geom_castshadow", "jnt_actfrclimited"),
+        *("jnt_actgravcomp", "jnt_limited", "light_active", "light_castshadow", "mat_texuniform", "tendon_limited"),
+        *("bvh_active", "eq_active"),
+    )
+)
+"""Fields of bytes that are of the type bool in MuJoCo 4.0."""
+
+MISSING: dict[str, str] = {
+    r"flexedge_J_\w+|nJfe": "sparse Jacobians of edges in the model; they are in the data",
+    r"n?flex\w*|nJfe|efm\w*|nefm\w*": "elasticity of flexes in the engine, and the discrete integrator",
+    r"dof_length|tree_\w+|\w+_awake(_ind)?|n\w+_awake|body_awake": "sleeping trees",
+    r"n?oct\w*": "octrees of meshes",
+    r"i?efc_\w+|ifrc_\w+|iacc\w*|island_\w+|map_\w+|nidof|n[AY]": "arrays of single islands, and the whitened Jacobian",
+    r"flg_(energypos|energyvel|rnepost|subtreevel)": "flags of lazily computed quantities",
+    r"surfacevel|adhesion": "surface velocities and adhesion",
+}
+"""Features by patterns of the names of their fields."""
