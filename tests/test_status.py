@@ -111,13 +111,6 @@ REFUSED += [
         "speculative": "speculative contacts",
     }.items()
 ]
-REFUSED.append(
-    (
-        '`texture embed="false"`',
-        lambda: cardan.MjModel.from_xml_string('<mujoco><compiler passthrough="textures"/></mujoco>'),
-        "textures by reference",
-    )
-)
 REFUSED += [
     (f"{feature}:", lambda part=parts[0]: cardan.MjModel.from_xml_string(model(part)), feature)
     for feature, parts in NEEDED.items()

@@ -10,7 +10,7 @@ from later import later_run
 from PIL import Image
 
 import cardan
-from cardan.errors import MjcfError, UnsupportedFeature
+from cardan.errors import MjcfError
 
 PATTERN = 'builtin="flat" type="2d" width="2" height="2"'
 TEXTURES = f'<texture name="t" {PATTERN}/><texture name="u" {PATTERN}/>'
@@ -127,16 +127,6 @@ def test_wrong(texture: str, message: str) -> None:
     xml = model(TEXTURES.replace('name="t"', 'name="v"') + texture)
     with pytest.raises(MjcfError, match=message):
         cardan.MjModel.from_xml_string(xml, {"a.png": png("RGB"), "a.ktx": b"\xabKTX"})
-
-
-@pytest.mark.parametrize(
-    "xml",
-    [model(f'<texture name="t" {PATTERN} embed="false"/>'), '<mujoco><compiler passthrough="textures"/></mujoco>'],
-)
-def test_textures_by_reference(xml: str) -> None:
-    """Models without the pixels of their textures are a missing feature."""
-    with pytest.raises(UnsupportedFeature, match="textures by reference"):
-        cardan.MjModel.from_xml_string(xml)
 
 
 LAYER = '<layer texture="{}" role="{}"/>'

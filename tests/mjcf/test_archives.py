@@ -134,3 +134,28 @@ def test_from_memory(tmp_path: Path) -> None:
     content = Path(archive(tmp_path / "a.mjz", "model.xml")).read_bytes()
     assert zipfile.is_zipfile(io.BytesIO(content))
     assert cardan.MjModel.from_xml_path("a.mjz", {"a.mjz": content}).nmesh == 1
+
+
+def test_equal_names_in_two_folders(tmp_path: Path) -> None:
+    """Files of an archive are found by their paths, also below a mesh folder."""
+    other = OBJ.replace(b"1 0 0", b"2 0 0")
+    model = (
+        '<mujoco><compiler meshdir="parts"/><asset><mesh name="a" file="a/m.obj"/><mesh name="b" file="b/m.obj"/>'
+        '<mesh name="c" file="../c/m.obj"/></asset><worldbody><geom type="mesh" mesh="a"/><geom type="mesh" mesh="b"/>'
+        '<geom type="mesh" mesh="c"/></worldbody></mujoco>'
+    )
+    path = tmp_path / "model.mjz"
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr("model.xml", model)
+        for name, content in (("parts/a", OBJ), ("parts/b", other), ("c", other)):
+            file.writestr(f"{name}/m.obj", content)
+    there = later_run("out = mujoco.MjSpec.from_file(path).compile().geom_pos", path=str(path))
+    for compat in ("3.1", "4.0"):
+        m = cardan.MjModel.from_xml_path(str(path), compat=compat)
+        assert m.geom_pos[0, 0] < m.geom_pos[1, 0] == m.geom_pos[2, 0]
+    np.testing.assert_allclose(m.geom_pos, there, atol=1e-9)
+
+
+def test_equal_names_of_assets_are_refused() -> None:
+    with pytest.raises(MjcfError, match="differ only in folder or case"):
+        cardan.MjModel.from_xml_string("<mujoco/>", {"a/m.obj": OBJ, "b/m.obj": OBJ})

@@ -53,6 +53,11 @@ def asset_path(build: Build, element: Element, attribute: str = "file") -> Path 
     return None if isinstance(place, str) else place
 
 
+def stored_path(build: Build, element: Element) -> str:
+    """Return the path of an element's file: absolute, or relative to the current folder. The file need not exist."""
+    return str(_folder(build, element) / (asset_name(build, element) or ""))
+
+
 def media_type(element: Element, name: str, known: dict[str, str]) -> str:
     """Return the media type of a file, from ``content_type`` or from the extension of its name.
 

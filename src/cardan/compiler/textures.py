@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cardan.compiler.files import asset_name
+from cardan.compiler.build import Build
+from cardan.compiler.files import asset_name, stored_path
 from cardan.compiler.images import as_bytes, check_image_size, texture_from_files, uniform
 from cardan.spec.schema.keywords import COLORSPACE, TEXTURE
+from cardan.spec.tree import ModelTree
 
 if TYPE_CHECKING:
-    from cardan.compiler.build import Build
+    from cardan.model.mjmodel import MjModel
     from cardan.spec.element import Element
 
 
@@ -70,6 +72,10 @@ def add_textures(build: Build) -> None:
         if build.dropped(element):
             continue
         values = element.resolved()
+        path = _reference(build, element, values)
+        if path is not None:
+            _put_reference(build, element, values, path)
+            continue
         if values["builtin"] != "none":
             if values["nchannel"] != 3:
                 raise element.error(f"generated textures have 3 channels, found {values['nchannel']}", "nchannel")
@@ -89,6 +95,71 @@ def add_textures(build: Build) -> None:
             tex_adr=build.add_block("tex_rgb", image.ravel()),
             tex_path=asset_name(build, element),
         )
+
+
+# --- textures by reference --------------------------------------------------------------------------------------------
+
+
+def _reference(build: Build, element: Element, values: dict[str, Any]) -> str | None:
+    """Return the path of a texture's file if the model holds only the path, else None.
+
+    Raises:
+        MjcfError: the texture has ``embed="false"``, but is not just the content of a file on disk.
+    """
+    wanted = values["embed"] == "false"
+    if values["embed"] == "true" or not (wanted or build.settings["passthrough"] == "textures"):
+        return None
+    reasons = {
+        "is generated": values["builtin"] != "none",
+        "has six files": not values["file"],
+        "is flipped": values["hflip"] or values["vflip"],
+        "is a grid of images": values["gridsize"] != (1, 1),
+        "has a content type of its own": bool(values["content_type"]),
+        "is in memory, not in a file": element in build.tree.beside
+        or build.tree.asset_key(values["file"] or "") is not None,
+    }
+    reason = next((words for words, found in reasons.items() if found), None)
+    if reason is None:
+        return stored_path(build, element)
+    if wanted:
+        raise element.error(f"can't be outside of the model: it {reason}", "embed")
+    return None
+
+
+def _put_reference(build: Build, element: Element, values: dict[str, Any], path: str) -> None:
+    """Add a texture without pixels: its path and how to read it. The file need not exist."""
+    build.enter("texture", element.name)
+    build.put(
+        tex_type=TEXTURE[values["type"]],
+        tex_height=0,
+        tex_width=0,
+        tex_nchannel=1 if path.lower().endswith(".ktx") else values["nchannel"],
+        tex_colorspace=COLORSPACE[values["colorspace"]],
+        tex_adr=-1,
+        tex_path=path,
+    )
+
+
+def pixels_of(m: MjModel, tex: int) -> Image:
+    """Return the pixels of a texture of a model: (height, width, channels) uint8, as the compiler stores them.
+
+    The file of a texture by reference is read.
+
+    Raises:
+        MjcfError: the file can't be read.
+    """
+    adr, channels = int(m.tex_adr[tex]), int(m.tex_nchannel[tex])
+    if adr >= 0:
+        height, width = int(m.tex_height[tex]), int(m.tex_width[tex])
+        return np.array(m.tex_rgb[adr : adr + channels * height * width]).reshape(height, width, channels)
+    start = int(m.tex_pathadr[tex])
+    path = m.paths[start : m.paths.index(b"\0", start)].decode()
+    words = {number: word for word, number in TEXTURE.items()}
+    tree = ModelTree()
+    kept = path.lower().endswith(".ktx")  # one channel: the bytes of the file
+    given = {"name": "t", "type": words[int(m.tex_type[tex])], "file": path, "nchannel": 3 if kept else channels}
+    element = tree.section("asset").add("texture", **given)
+    return texture_from_files(Build(tree), element, element.resolved())
 
 
 def _given(element: Element, values: dict[str, Any], pixels: bytes) -> Image:

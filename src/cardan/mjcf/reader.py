@@ -70,7 +70,7 @@ def read_path(
         raise MjcfError(f"cannot read the model file: {error.strerror or error}", str(where)) from None
     if is_archive(where):
         text, files = read_archive(text, where)
-        tree = ModelTree(str(where), where.parent, {**files, **(assets or {})}, compat)
+        tree = ModelTree(str(where), where.parent, {**files, **(assets or {})}, compat, archived=True)
         return _read(tree, text, str(where), None)
     tree.inside_files = (str(where.resolve()),)
     return _read(tree, text, str(where), where)
@@ -94,7 +94,7 @@ def _read(tree: ModelTree, text: str | bytes, source: str, path: Path | None) ->
         tags = _read_document(tree, text, source, path)
     except NotWellFormed as error:
         text = mended(text, source, error)
-        first, tree = tree, ModelTree(tree.source, tree.folder, tree.assets, tree.compat)
+        first, tree = tree, ModelTree(tree.source, tree.folder, tree.assets, tree.compat, tree.archived)
         tree.inside_files, tree.attached_files = first.inside_files, first.attached_files
         tags = _read_document(tree, text, source, path)
     if "attach" in tags or "model" in tags:
@@ -124,7 +124,7 @@ def _read_model(name: str, tree: ModelTree) -> ModelTree:
         message = f"more than {_MOST_FILES} models are attached"
         raise MjcfError(message, tree.source, element="model", attribute="file")
     path = place if isinstance(place, Path) else None
-    made = ModelTree(str(place), path.parent if path else tree.folder, tree.assets, tree.compat)
+    made = ModelTree(str(place), path.parent if path else tree.folder, tree.assets, tree.compat, tree.archived)
     made.inside_files, made.attached_files = (*tree.inside_files, str(place)), tree.attached_files
     return _read(made, text, str(place), path)
 

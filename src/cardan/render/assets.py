@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
+from cardan.compiler.textures import pixels_of
 from cardan.enums import mjtTexture
+from cardan.errors import MjcfError
 from cardan.jit import StructMemory
 from cardan.model.mjmodel import MjModel
 from cardan.render import shapes
@@ -87,14 +91,17 @@ class Textures:
         """Return the colours of a texture: (height, width, 3), or (6, width, width, 3) for cubes and sky boxes.
 
         A single channel is grey. A fourth channel, opacity, is ignored. Textures in the format KTX are replaced by a
-        white pixel.
+        white pixel; likewise, with a warning, textures by reference whose file can't be read.
         """
-        model = self.model
-        height, width, adr = int(model.tex_height[tex]), int(model.tex_width[tex]), int(model.tex_adr[tex])
-        channels = int(model.tex_nchannel[tex])
-        if model.tex_rgb[adr : adr + len(KTX)].tobytes() == KTX:
-            return np.full((1, 1, 3), 255, np.uint8)
-        image = np.array(model.tex_rgb[adr : adr + channels * height * width]).reshape(height, width, channels)
+        white = np.full((1, 1, 3), 255, np.uint8)
+        try:
+            image = pixels_of(self.model, tex)
+        except MjcfError as error:
+            warnings.warn(f"a texture can't be read: {error}", stacklevel=2)
+            return white
+        if image.ravel()[: len(KTX)].tobytes() == KTX:
+            return white
+        width, channels = image.shape[1:]
         image = np.repeat(image, 3, axis=2) if channels == 1 else image[..., :3]
         if self.repeats(tex):
             return image

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from os.path import relpath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -30,6 +31,7 @@ class ModelTree:
         folder: folder of the main file, or None if the model comes from a string.
         assets: file contents by name, used instead of files on disk.
         compat: version whose behaviour the model has (`cardan.compat`). None: the default of the process.
+        archived: whether the assets are files of an archive, whose names may differ in their folders only.
 
     Attributes:
         macro_instances: names of the plugin instances added by composites and flexcomps. In the model, these instances
@@ -53,7 +55,9 @@ class ModelTree:
         folder: Path | None = None,
         assets: dict[str, bytes] | None = None,
         compat: str | None = None,
+        archived: bool = False,
     ) -> None:
+        self.archived = archived
         self.source = source
         self.folder = folder
         self._compat = resolved(compat)
@@ -63,7 +67,7 @@ class ModelTree:
             if not content:
                 raise MjcfError(f"the asset '{key}' is empty", source)
             first = names.setdefault(file_base(key).lower(), key)
-            if first != key and self._compat != "4.0":
+            if first != key and not archived and self._compat != "4.0":
                 raise MjcfError(f"the assets '{first}' and '{key}' differ only in folder or case", source)
         self.include_folders: dict[str, Path] = {}  # folder of an included file, by the source of its elements
         self.root = Element(SCHEMA, self)
@@ -194,6 +198,8 @@ class ModelTree:
         for path in places:
             if path.as_posix() in self.assets:
                 return path.as_posix()
+            if self.archived and (inside := relpath(path, self.folder or Path()).replace("\\", "/")) in self.assets:
+                return inside
         key = self.asset_key(name)
         if key is not None:
             return key
@@ -445,7 +451,7 @@ def copy_into(source: Element, target: Element) -> None:
 
 def copied_tree(tree: ModelTree) -> ModelTree:
     """Return a copy of a model tree. The two trees share no elements."""
-    made = ModelTree(tree.source, tree.folder, tree.assets, tree.compat)
+    made = ModelTree(tree.source, tree.folder, tree.assets, tree.compat, tree.archived)
     made.include_folders = dict(tree.include_folders)
     made.macro_instances = set(tree.macro_instances)
     made.uses_later = tree.uses_later

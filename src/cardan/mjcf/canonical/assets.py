@@ -44,7 +44,8 @@ def _put_asset(scribe: Scribe, section: Element, origin: Element) -> None:
     values: Values = {**origin.resolved(), "name": name}
     if kind in _PATHS and name in names and "file" in origin.attributes:
         start = int(getattr(m, f"{_PATHS[kind]}_pathadr")[names.index(name or "")])
-        if start >= 0:
+        # the path of a texture by reference includes the folder
+        if start >= 0 and not (kind == "texture" and m.tex_adr[names.index(name or "")] < 0):
             values["file"] = m.paths[start : m.paths.index(b"\0", start)].decode()
     if kind == "mesh" and scribe.tree.compat == "4.0" and scribe.source.section("compiler")["exactmeshinertia"]:
         # 4.0 has no such setting of the compiler

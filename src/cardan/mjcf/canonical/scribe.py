@@ -51,7 +51,7 @@ class Scribe:
     def __init__(self, m: MjModel, source: ModelTree) -> None:
         self.m = m
         self.source = source
-        self.tree = ModelTree(source.source, source.folder, source.assets, source.compat)
+        self.tree = ModelTree(source.source, source.folder, source.assets, source.compat, source.archived)
         self.names = {_LONG_KINDS.get(kind, kind): read_names(m, kind) for kind in NAME_FIELDS}
         self.pieces = m.geom_piece.tolist()
         self.origins = Origins(source, self.names, self.pieces)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 # compiler settings without effect on a compiled model, except those on files and on the search for length ranges
-_KEPT = ("meshdir", "texturedir", "assetdir", "strippath", "convexhull", "exactmeshinertia", "fitaabb")
+_KEPT = ("passthrough", "meshdir", "texturedir", "assetdir", "strippath", "convexhull", "exactmeshinertia", "fitaabb")
 # values of default classes that the compiler converts; elements give the result instead
 _TURNED = {row.name for row in ORIENTATION} | {
     "fromto", "springdamper", "mesh", "hfield", "fitscale", "inheritrange",

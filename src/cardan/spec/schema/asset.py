@@ -70,7 +70,6 @@ TEXTURE_ROW = element(
         "auto",
         "whether the pixels are in the model",
         since="3.17.0",
-        later_keywords={"false": "textures by reference"},
     ),
     kind="texture",
     entry="texture",

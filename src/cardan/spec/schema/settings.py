@@ -73,7 +73,6 @@ COMPILER = element(
         "none",
         "assets that are not read into the model",
         since="3.17.0",
-        later_keywords={"textures": "textures by reference"},
     ),
     integers("inertiagrouprange", 2, (0, 5), "geom groups that count for inertias: first, last"),
     keyword("conflict", k.CONFLICT, "warning", "settings in which an attached model differs", since="3.10.0"),
