@@ -1180,6 +1180,24 @@ class ModelFields:
     actuator_outadr: NDArray[int32]
     actuator_outnum: NDArray[int32]
     tendon_type: NDArray[int32]
+    tree_bodyadr: NDArray[int32]
+    tree_bodynum: NDArray[int32]
+    tree_dofadr: NDArray[int32]
+    tree_dofnum: NDArray[int32]
+    dof_length: NDArray[float64]
+    mesh_extrema: NDArray[int32]
+    nmeshpoly: int
+    nmeshpolyvert: int
+    nmeshpolymap: int
+    mesh_polynum: NDArray[int32]
+    mesh_polyadr: NDArray[int32]
+    mesh_polynormal: NDArray[float64]
+    mesh_polyvertadr: NDArray[int32]
+    mesh_polyvertnum: NDArray[int32]
+    mesh_polyvert: NDArray[int32]
+    mesh_polymapadr: NDArray[int32]
+    mesh_polymapnum: NDArray[int32]
+    mesh_polymap: NDArray[int32]
     noct: int
     nplastic: int
     nefm0dof: int

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cardan.jit.memory.fields import Field
+from cardan.model import mesh_views as meshes
 from cardan.model import sparse_views as sparse
+from cardan.model import tree_views as trees
 
 if TYPE_CHECKING:
     pass
@@ -126,6 +128,19 @@ def constant(field: Field, value: int) -> Compute:
     return compute
 
 
+def _of_trees(name: str, doc: str, spans: Compute, part: int) -> View:
+    return _view(f"tree_{name}", "i4", ("ntree",), doc, lambda m: spans(m)[part])
+
+
+def _of_polygons(name: str, shape: tuple[int | str, ...], doc: str, part: str) -> View:
+    dtype = "f8" if part == "normal" else "i4"
+    return _view(f"mesh_poly{name}", dtype, shape, doc, lambda m: getattr(meshes.polygons(m), part))
+
+
+def _number_of_polygons(name: str, doc: str, part: str) -> View:
+    return _view(name, "i8", (), doc, lambda m: len(getattr(meshes.polygons(m), part)))
+
+
 MODEL_VIEWS: tuple[View, ...] = (
     _same("nactuator", "i8", (), "number of actuators", "nu"),
     _same("nout", "i8", (), "number of force outputs of actuators", "nu"),
@@ -146,6 +161,24 @@ MODEL_VIEWS: tuple[View, ...] = (
     _counted("actuator_outadr", ("nu",), "address of the first force output", 0, 1),
     _counted("actuator_outnum", ("nu",), "number of force outputs", 1, 0),
     _view("tendon_type", "i4", ("ntendon",), "type (mjtTendon)", sparse.tendon_types),
+    _of_trees("bodyadr", "first body", trees.tree_bodies, 0),
+    _of_trees("bodynum", "number of bodies", trees.tree_bodies, 1),
+    _of_trees("dofadr", "first degree of freedom", trees.tree_dofs, 0),
+    _of_trees("dofnum", "number of degrees of freedom", trees.tree_dofs, 1),
+    _view("dof_length", "f8", ("nv",), "length by which a velocity is linear, m; 1: translation", trees.dof_lengths),
+    _view("mesh_extrema", "i4", ("nmesh", 27), "farthest vertices of the hull (mesh_graph)", meshes.extreme_vertices),
+    _number_of_polygons("nmeshpoly", "number of polygons of hulls", "vertnum"),
+    _number_of_polygons("nmeshpolyvert", "number of vertices of these polygons", "vert"),
+    _number_of_polygons("nmeshpolymap", "number of polygons around vertices", "map"),
+    _of_polygons("num", ("nmesh",), "number of polygons of the hull", "number"),
+    _of_polygons("adr", ("nmesh",), "first polygon", "adr"),
+    _of_polygons("normal", ("nmeshpoly", 3), "outward normals of polygons", "normal"),
+    _of_polygons("vertadr", ("nmeshpoly",), "first vertex of a polygon", "vertadr"),
+    _of_polygons("vertnum", ("nmeshpoly",), "number of vertices of a polygon", "vertnum"),
+    _of_polygons("vert", ("nmeshpolyvert",), "vertices of polygons", "vert"),
+    _of_polygons("mapadr", ("nmeshvert",), "first polygon around a vertex", "mapadr"),
+    _of_polygons("mapnum", ("nmeshvert",), "number of polygons around a vertex", "mapnum"),
+    _of_polygons("map", ("nmeshpolymap",), "polygons around vertices", "map"),
     _view("mat_texid", "i4", ("nmat", 10), "ids of the textures by role", lambda m: m.mat_layertexid, of_4_0=True),
 )
 """Fields of a model that follow from others."""
@@ -180,7 +213,7 @@ BOOLEAN = frozenset(
 MISSING: dict[str, str] = {
     r"flexedge_J_\w+|nJfe": "sparse Jacobians of edges in the model; they are in the data",
     r"n?flex\w*|nJfe|efm\w*|nefm\w*": "elasticity of flexes in the engine, and the discrete integrator",
-    r"dof_length|tree_\w+|\w+_awake(_ind)?|n\w+_awake|body_awake": "sleeping trees",
+    r"tree_\w+|\w+_awake(_ind)?|n\w+_awake|body_awake": "sleeping trees",
     r"n?oct\w*": "octrees of meshes",
     r"i?efc_\w+|ifrc_\w+|iacc\w*|island_\w+|map_\w+|nidof|n[AY]": "arrays of single islands, and the whitened Jacobian",
     r"flg_(energypos|energyvel|rnepost|subtreevel)": "flags of lazily computed quantities",

@@ -94,7 +94,7 @@ def _small_hulls(m: MjModel) -> list[np.ndarray]:
     Each array is padded to a multiple of `SCAN_WIDTH` columns with the centre of the vertices, which is never farthest.
     """
     found, vertices = [], m.mesh_vert
-    for rows in _hull_rows(m):
+    for rows in hull_rows(m):
         width = len(rows) if len(rows) <= LARGEST_SCAN else 0
         table = np.empty((3, width + -width % SCAN_WIDTH), vertices.dtype)
         if width:
@@ -112,7 +112,7 @@ def _graphs(m: MjModel) -> tuple[list[int], list[int], list[int]]:
     return graphs, [int(numbers[graph]) if graph >= 0 else 0 for graph in graphs], m.mesh_vertadr.tolist()
 
 
-def _hull_rows(m: MjModel) -> Iterator[np.ndarray]:
+def hull_rows(m: MjModel) -> Iterator[np.ndarray]:
     """Yield, for each mesh, the rows of ``mesh_vert`` that contain the hull's vertices, in the hull's order."""
     numbers = m.mesh_graph
     for graph, nvert, first in zip(*_graphs(m), strict=True):
@@ -125,7 +125,7 @@ def _uncertain(m: MjModel) -> list[np.ndarray]:
     certain = m._memory.arrays["aux.vertex_certain"]
     if certain.all():
         return [np.zeros(0, np.int64)] * m.nmesh
-    return [np.flatnonzero(certain[rows] == 0) for rows in _hull_rows(m)]
+    return [np.flatnonzero(certain[rows] == 0) for rows in hull_rows(m)]
 
 
 def hull_neighbour(m: MjModel) -> np.ndarray:
