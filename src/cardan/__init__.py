@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from cardan.api.mju_matrices import *
     from cardan.api.mju_quaternions import *
     from cardan.api.mju_scalars import *
+    from cardan.api.mju_sparse import *
     from cardan.api.mju_vectors import *
     from cardan.api.names import *
     from cardan.api.pipeline import *

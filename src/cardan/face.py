@@ -21,7 +21,7 @@ _OF_OTHERS = {
 
 _API = (
     *("pipeline", "loading", "names", "state", "support", "products", "saving", "rays", "derivatives", "defaults"),
-    *("mju_vectors", "mju_quaternions", "mju_scalars", "mju_matrices", "mju_bands", "mju_boxqp"),
+    *("mju_vectors", "mju_quaternions", "mju_scalars", "mju_matrices", "mju_bands", "mju_boxqp", "mju_sparse"),
     *("callbacks", "collisions", "histories", "mjspec"),
 )
 HOMES: tuple[str, ...] = (

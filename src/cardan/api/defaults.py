@@ -40,9 +40,11 @@ def mj_defaultVisual(vis: MjVisual) -> None:
 
 
 def mj_defaultSolRefImp(solref: Any, solimp: Any) -> None:
-    """Write the default constraint parameters into `solref` (2,) and `solimp` (5,)."""
-    reference, impedance = target_of("solref", solref, 2), target_of("solimp", solimp, 5)
-    reference[:], impedance[:] = (0.02, 1.0), (0.9, 0.95, 0.001, 0.5, 2.0)
+    """Write the default constraint parameters into `solref` (2,) and `solimp` (5,); None: not needed."""
+    defaults = (("solref", solref, (0.02, 1.0)), ("solimp", solimp, (0.9, 0.95, 0.001, 0.5, 2.0)))
+    targets = [(target_of(name, array, len(values)), values) for name, array, values in defaults if array is not None]
+    for target, values in targets:
+        target[:] = values
 
 
 def mju_writeNumBytes(nbytes: int) -> str:

@@ -187,7 +187,7 @@ def _inverse(
     nv, ns = m.nv, m.nsensordata
     table = [(f"DfD{x}", nv, "(nv, nv)") for x in "qva"]
     table += [(f"DsD{x}", ns, "(nv, nsensordata)") for x in "qva"]
-    table.append(("DmDq", m.nM, "(nv, nM)"))
+    table.append(("DmDq", m.nC, "(nv, nC)") if m.is_4_0 else ("DmDq", m.nM, "(nv, nM)"))
     _check(tuple((key, array, nv, n, what) for (key, n, what), array in zip(table, given, strict=True)))
     actuation = integer(name, "flg_actuation", flg_actuation) != 0
     if m.opt.integrator == mjtIntegrator.mjINT_RK4:
@@ -208,7 +208,8 @@ def _inverse(
         rows = result[k * nv : (k + 1) * nv]
         _write(forces[k], rows[:, :nv])
         _write(sensed[k], rows[:, nv : nv + ns])
-    _write(inertia, result[:nv, nv + ns :])
+    rates = result[:nv, nv + ns :]
+    _write(inertia, rates[:, m.mapM2M] if m.is_4_0 else rates)
 
 
 def mjd_inverseFD(
@@ -240,7 +241,7 @@ def mjd_inverseFD(
         DsDq: (nv, nsensordata), or None.
         DsDv: (nv, nsensordata), or None.
         DsDa: (nv, nsensordata), or None.
-        DmDq: (nv, nM), or None.
+        DmDq: (nv, nM), or with compat 4.0 (nv, nC); or None.
 
     Raises:
         FatalError: the integrator is RK4, or the no-slip solver is on.
@@ -276,7 +277,7 @@ def mjd_inverse(
         DsDq: (nv, nsensordata), or None.
         DsDv: (nv, nsensordata), or None.
         DsDa: (nv, nsensordata), or None.
-        DmDq: (nv, nM), or None.
+        DmDq: (nv, nM), or with compat 4.0 (nv, nC); or None.
 
     Raises:
         FatalError: the integrator is RK4, or the no-slip solver is on.

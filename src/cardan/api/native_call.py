@@ -59,6 +59,7 @@ def native_by(
     failure: tuple[float, str] | None = None,
     refuses: bool | str = False,
     releases: bool = False,
+    other: tuple[Callable[..., bool], Callable[..., Any]] | None = None,
     **arguments: Argument,
 ) -> Callable[[F], F]:
     """Decorate a function that only declares its arguments: a kernel with the same parameters computes the results.
@@ -71,6 +72,8 @@ def native_by(
         refuses: False if the kernel does not return a status (nonzero for a wrong argument). If it does: the message
             of the error, which may contain ``{status}`` and names as in `failure`; or True if `check` raises the error.
         releases: whether the GIL is released during the call.
+        other: for functions that another version of MuJoCo calls with other arguments: a function that tells whether
+            the arguments of a call are those, and the function to call then.
         arguments: descriptions of all parameters except ``m`` and ``d``.
     """
 
@@ -79,6 +82,7 @@ def native_by(
         call = NativeCall(function, kernel, abi)  # type: ignore[arg-type]
         call.message = failure[1] if failure else refuses if isinstance(refuses, str) else ""
         call.check = check
+        call.other = other
         return call.builtin
 
     return declare
@@ -105,6 +109,7 @@ class NativeCall(KernelBinding):
 
     message = ""
     check: Callable[..., None] | None = None
+    other: tuple[Callable[..., bool], Callable[..., Any]] | None = None
 
     @cached_property
     def _signature(self) -> inspect.Signature:
@@ -118,6 +123,8 @@ class NativeCall(KernelBinding):
             FatalError: the kernel returned a status that reports a wrong argument.
         """
         name = self.function.__name__
+        if self.other is not None and self.other[0](*args, **kwargs):
+            return self.other[1](*args, **kwargs)
         try:
             bound = self._signature.bind(*args, **kwargs)
         except TypeError as error:

@@ -118,6 +118,8 @@ mj_flex = _function("mj_flex", "Vertices, boxes and edges of flexes.")
 mj_tendon = _function("mj_tendon", "Tendon lengths and moment arms.")
 mj_transmission = _function("mj_transmission", "Actuator lengths and moments.")
 mj_crb = _function("mj_crb", "Inertia matrix `qM` by the composite rigid body algorithm.")
+mj_makeM = _function("mj_makeM", "Inertia matrix `M` (`qM`), with the inertias of tendons and actuators.")
+mj_fwdKinematics = _function("mj_fwdKinematics", "Poses of all objects, joint axes, flexes and tendons.")
 mj_factorM = _function("mj_factorM", "Sparse factorisation of the inertia matrix: `qLD`.")
 mj_comVel = _function("mj_comVel", "Velocities of bodies and rates of joint axes: `cvel`, `cdof_dot`.")
 mj_passive = _function("mj_passive", "Passive forces: springs, dampers, gravity compensation, the passive callback.")
@@ -142,6 +144,12 @@ mj_sensorAcc = _function("mj_sensorAcc", "Sensors that depend on accelerations a
 mj_energyPos = _function("mj_energyPos", "Potential energy, in `energy[0]`; zero if the flag energy is off.")
 mj_energyVel = _function("mj_energyVel", "Kinetic energy, in `energy[1]`, if the flag energy is on.")
 mj_resetData = _function("mj_resetData", "Reset the data to the model's default state.")
+
+
+def mj_resetCtrl(m: MjModel, d: MjData) -> None:
+    """Reset the controls to their neutral values: 0."""
+    check_pair("mj_resetCtrl", m, d)
+    d.ctrl[:] = 0.0
 
 
 def mj_implicit(m: MjModel, d: MjData) -> None:
@@ -228,8 +236,17 @@ def mj_resetDataDebug(m: MjModel, d: MjData, debug_value: int) -> None:
 __all__ = ["mj_Euler", "mj_RungeKutta", "mj_camlight", "mj_checkAcc", "mj_checkPos", "mj_checkVel", "mj_collision"]
 __all__ += ["mj_comPos", "mj_comVel", "mj_compareFwdInv", "mj_crb", "mj_energyPos", "mj_energyVel", "mj_factorM"]
 __all__ += ["mj_flex", "mj_forward", "mj_forwardSkip", "mj_fwdAcceleration", "mj_fwdActuation", "mj_fwdConstraint"]
-__all__ += ["mj_fwdPosition", "mj_fwdVelocity", "mj_implicit", "mj_invConstraint", "mj_invPosition", "mj_invVelocity"]
-__all__ += ["mj_inverse", "mj_inverseSkip", "mj_island", "mj_kinematics", "mj_makeConstraint", "mj_passive"]
+__all__ += [
+    "mj_fwdKinematics",
+    "mj_fwdPosition",
+    "mj_fwdVelocity",
+    "mj_implicit",
+    "mj_invConstraint",
+    "mj_invPosition",
+    "mj_invVelocity",
+]
+__all__ += ["mj_inverse", "mj_inverseSkip", "mj_island", "mj_kinematics", "mj_makeConstraint", "mj_makeM"]
+__all__ += ["mj_passive", "mj_resetCtrl"]
 __all__ += ["mj_projectConstraint", "mj_referenceConstraint", "mj_resetData", "mj_resetDataDebug"]
 __all__ += ["mj_resetDataKeyframe", "mj_rne", "mj_rnePostConstraint", "mj_sensorAcc", "mj_sensorPos", "mj_sensorVel"]
 __all__ += ["mj_step", "mj_step1", "mj_step2", "mj_subtreeVel", "mj_tendon", "mj_transmission"]

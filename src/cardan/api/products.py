@@ -5,11 +5,12 @@ Most functions only declare their arguments; the kernel above them computes the 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from cardan.api.arguments import check_pair, require, target_shape, target_vector
+from cardan.api.arguments import check_pair, require, target_shape, target_vector, vector_of
 from cardan.api.native_call import native_by
 from cardan.constraint.jacobian import mul_jac_t_vec, mul_jac_vec
 from cardan.constraint.update import constraint_update
@@ -92,13 +93,29 @@ def _inertia_half_solve(m: Model, d: Data, x: Any, y: Any) -> None:
         _give_row(m, d, x, row)
 
 
-@native_by(_inertia_half_solve, check=_check_sides, x=target(ANY, "nv"), y=source("x", "nv"))
+def _scaled_half_solve(m: MjModel, d: MjData, x: np.ndarray, y: Any, sqrtInvD: Any) -> None:
+    """Compute x = sqrtInvD L'^-1 y, as `mj_solveM2` of MuJoCo 4.0; x and y have n rows (n, nv)."""
+    scale = vector_of("sqrtInvD", sqrtInvD, m.nv, "nv")
+    mj_solveM2(m, d, x, y)
+    x *= scale / internals.array(d, "qLDiagSqrtInv")
+
+
+@native_by(
+    _inertia_half_solve,
+    check=_check_sides,
+    other=(lambda *given, **named: len(given) + len(named) == 5, _scaled_half_solve),
+    x=target(ANY, "nv"),
+    y=source("x", "nv"),
+)
 def mj_solveM2(m: MjModel, d: MjData, x: np.ndarray, y: Any) -> None:
-    """Compute x = D^-1/2 L'^-1 y, where M = L' D L, so that |x|^2 = y' M^-1 y; x and y have n rows (n, nv)."""
+    """Compute x = D^-1/2 L'^-1 y, where M = L' D L, so that |x|^2 = y' M^-1 y; x and y have n rows (n, nv).
+
+    As in MuJoCo 4.0, a fifth argument `sqrtInvD` (nv,) replaces D^-1/2.
+    """
 
 
 @kernel
-def _dense_inertia(m: Model, dst: Any, M: Any) -> None:
+def _expand_inertia(m: Model, dst: Any, M: Any) -> None:
     for i in range(m.nv):
         for j in range(m.nv):
             dst[i, j] = 0.0
@@ -109,9 +126,32 @@ def _dense_inertia(m: Model, dst: Any, M: Any) -> None:
             dst[j, i] = M[adr]
 
 
-@native_by(_dense_inertia, dst=target("nv", "nv", apart=True), M=source("nM"))
+@kernel
+def _expand_own_inertia(m: Model, d: Data, dst: Any) -> None:
+    _expand_inertia(m, dst, d.qM)
+
+
+def _full_inertia_4_0() -> Callable[..., None]:
+    """Make `mj_fullM` with the arguments of MuJoCo 4.0."""
+
+    @native_by(_expand_own_inertia, dst=target("nv", "nv"))
+    def mj_fullM(m: MjModel, d: MjData, dst: np.ndarray) -> None:
+        """Expand the inertia matrix of `d` to a dense symmetric matrix (nv, nv)."""
+
+    return mj_fullM
+
+
+@native_by(
+    _expand_inertia,
+    other=(lambda m, d=None, *_, **named: isinstance(d, MjData) and "M" not in named, _full_inertia_4_0()),
+    dst=target("nv", "nv", apart=True),
+    M=source("nM"),
+)
 def mj_fullM(m: MjModel, dst: np.ndarray, M: Any) -> None:
-    """Expand an inertia matrix in the storage of `qM` (nM,) to a dense symmetric matrix (nv, nv)."""
+    """Expand an inertia matrix in the storage of `qM` (nM,) to a dense symmetric matrix (nv, nv).
+
+    As in MuJoCo 4.0, ``mj_fullM(m, d, dst)`` expands the inertia matrix of the data `d`.
+    """
 
 
 def _entries(m: MjModel) -> tuple[np.ndarray, np.ndarray]:

@@ -249,7 +249,7 @@ def _faces_near_line(corners: np.ndarray, p: np.ndarray, v: np.ndarray) -> np.nd
     return np.flatnonzero(keep)
 
 
-def mju_raySkin(nface: int, nvert: int, face: Any, vert: Any, pnt: Any, vec: Any, vertid: np.ndarray) -> float:
+def mju_raySkin(nface: int, nvert: int, face: Any, vert: Any, pnt: Any, vec: Any, vertid: np.ndarray | None) -> float:
     """Distance along a ray to the triangles of a skin, or -1.
 
     Args:
@@ -259,15 +259,19 @@ def mju_raySkin(nface: int, nvert: int, face: Any, vert: Any, pnt: Any, vec: Any
         vert: positions of the vertices (3 * nvert,), m.
         pnt: start of the ray (3,).
         vec: direction of the ray (3,).
-        vertid: int32 array (1,), written if the ray hits: id of the vertex closest to the hit point.
+        vertid: int32 array (1,), written if the ray hits: id of the vertex closest to the hit point; or None.
 
     Raises:
-        TypeError: an array has a wrong size or type, or a triangle has a vertex that does not exist.
+        TypeError: an array has a wrong size or type.
+        ValueError: a number is negative, or a triangle has a vertex that does not exist.
     """
-    ids = target_of("vertid", vertid, 1, dtype=np.int32)
-    faces = vector_of("face", face, 3 * nface, "3*nface").astype(int).reshape(-1, 3)
-    points = vector_of("vert", vert, 3 * nvert, "3*nvert").reshape(-1, 3)
-    require(not faces.size or (faces.min() >= 0 and faces.max() < nvert), "face should hold ids from 0 to nvert - 1")
+    ids = np.zeros(1, np.int32) if vertid is None else target_of("vertid", vertid, 1, dtype=np.int32)
+    if min(nface, nvert) < 0:
+        raise ValueError(f"nface and nvert must not be negative, got {nface} and {nvert}")
+    faces = vector_of("face", np.ravel(face), 3 * nface, "3*nface").astype(int).reshape(-1, 3)
+    points = vector_of("vert", np.ravel(vert), 3 * nvert, "3*nvert").reshape(-1, 3)
+    if faces.size and (faces.min() < 0 or faces.max() >= nvert):
+        raise ValueError("face should hold ids from 0 to nvert - 1")
     p, v = numbers("pnt", pnt, 3), numbers("vec", vec, 3)
     best, hit = MISS, -1
     for k in _faces_near_line(points[faces], np.asarray(p), np.asarray(v)):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan.api.arguments import check_model, check_pair, integer, target_of, valid_id, vector_of, writable_vector
+from cardan.api.arguments import check_model, check_pair, integer, target_of, vector_of, writable_vector
 from cardan.api.native_call import native_by
 from cardan.enums.data import mjtState
 from cardan.enums.numbering import is_later, later
@@ -39,7 +39,7 @@ def _spec(name: str, spec: int, after: bool) -> int:
     if spec < 0:
         raise TypeError(f"{name}: spec must be a combination of mjtState bits, not {spec}")
     if spec >= KNOWN[after]:
-        raise FatalError(f"{name}: invalid state spec {spec} >= 2^mjNSTATE")
+        raise FatalError(f"{name}: invalid state {'signature' if after else 'spec'} {spec} >= 2^mjNSTATE")
     return engine_bits(spec) if after else spec
 
 
@@ -58,7 +58,7 @@ def _fits(function: str) -> Callable[..., None]:
 
     def check(m: MjModel, state: np.ndarray, spec: int | None = None, sig: int = 0, **_: Any) -> None:
         size = state_size(m, _spec(function, sig if spec is None else spec, spec is None))
-        writable_vector(function, "state", state, size, "mj_stateSize(m, spec)")
+        writable_vector(function, "state", state, size, f"mj_stateSize(m, {'sig' if spec is None else 'spec'})")
 
     return check
 
@@ -121,12 +121,10 @@ def mj_setKeyframe(m: MjModel, d: MjData, k: int) -> None:
     """
     check_pair("mj_setKeyframe", m, d)
     key = integer("mj_setKeyframe", "k", k)
-    if m.nkey == 0:
-        raise FatalError("mj_setKeyframe: the model has no keyframes")
-    try:
-        valid_id("keyframe", key, m.nkey)
-    except IndexError as error:
-        raise FatalError(f"mj_setKeyframe: {error}") from None
+    if key >= m.nkey:
+        raise FatalError(f"mj_setKeyframe: index must be smaller than {m.nkey} (keyframes allocated in model)")
+    if key < 0:
+        raise FatalError("mj_setKeyframe: keyframe index cannot be negative")
     m.key_time[key] = d.time
     for field in _KEY_FIELDS:
         internals.array(m, f"key_{field.replace('mocap_', 'm')}")[key] = internals.array(d, field).reshape(-1)

@@ -18,7 +18,15 @@ from cardan.api.native_call import native, native_by
 from cardan.constants import LATER, mjMINVAL, mjVERSION_HEADER
 from cardan.dynamics.com import object_acceleration, object_velocity
 from cardan.dynamics.external import contact_force
-from cardan.dynamics.jacobian import angular_momentum_matrix, apply_ft, is_sparse, jac, jac_point_axis, jac_subtree_com
+from cardan.dynamics.jacobian import (
+    angular_momentum_matrix,
+    apply_ft,
+    is_sparse,
+    jac,
+    jac_point_axis,
+    jac_rate,
+    jac_subtree_com,
+)
 from cardan.dynamics.kinematics import differentiate_pos, get_quat, integrate_pos
 from cardan.enums import mjtCone, mjtObj, mjtSolver
 from cardan.enums.codes import JNT_BALL, JNT_FREE, OBJ_BODY, OBJ_GEOM, OBJ_SITE, OBJ_XBODY
@@ -59,6 +67,19 @@ def mj_jac(m: MjModel, d: MjData, jacp: Jacobian, jacr: Jacobian, point: Any, bo
         jacr: rotational Jacobian (3, nv), written; or None.
         point: the point (3,), m.
         body: id of the body.
+    """
+
+
+@kernel
+def _point_jacobian_rate(m: Model, d: Data, jacp: Any, jacr: Any, point: Any, body: int) -> None:
+    jac_rate(m, d, jacp, jacr, get3(point, 0), body)
+
+
+@native_by(_point_jacobian_rate, jacp=JACOBIAN, jacr=JACOBIAN, point=source(3), body=BODY)
+def mj_jacDot(m: MjModel, d: MjData, jacp: Jacobian, jacr: Jacobian, point: Any, body: int) -> None:
+    """Time derivatives of the Jacobians of a point that is fixed to a body; arguments as in `mj_jac`.
+
+    Call it after `mj_comVel`.
     """
 
 
@@ -373,5 +394,6 @@ def mj_versionString() -> str:
 
 __all__ = ["mj_angmomMat", "mj_applyFT", "mj_contactForce", "mj_differentiatePos", "mj_getTotalmass"]
 __all__ += ["mj_integratePos", "mj_isDual", "mj_isPyramidal", "mj_isSparse", "mj_jac", "mj_jacBody", "mj_jacBodyCom"]
+__all__ += ["mj_jacDot"]
 __all__ += ["mj_jacGeom", "mj_jacPointAxis", "mj_jacSite", "mj_jacSubtreeCom", "mj_local2Global", "mj_normalizeQuat"]
 __all__ += ["mj_objectAcceleration", "mj_objectVelocity", "mj_setTotalmass", "mj_version", "mj_versionString"]

@@ -6,7 +6,7 @@ negative. All other columns of the body's Jacobians are zero.
 
 from __future__ import annotations
 
-from cardan.enums.codes import JAC_AUTO, JAC_SPARSE
+from cardan.enums.codes import JAC_AUTO, JAC_SPARSE, JNT_BALL, JNT_FREE
 from cardan.jit import kernel
 from cardan.maths.types import Array1, Array2, Vec3
 from cardan.maths.vector import add3, cross, dot3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, scale3, sub3
@@ -77,6 +77,51 @@ def jac(m: Model, d: Data, jacp: Array2, jacr: Array2, point: Vec3, body: int) -
         angular = rotation_column(d, dof)
         if len(jacp) > 0:
             set_column3(jacp, dof, linear)
+        if len(jacr) > 0:
+            set_column3(jacr, dof, angular)
+        dof = m.dof_parentid[dof]
+
+
+@kernel
+def _axis_rate(m: Model, d: Data, dof: int) -> tuple[Vec3, Vec3]:
+    """Return the time derivative of `cdof`: angular and linear part."""
+    joint = m.dof_jntid[dof]
+    first = m.jnt_dofadr[joint]
+    if m.jnt_type[joint] == JNT_FREE:
+        first += 3
+    if (m.jnt_type[joint] != JNT_FREE and m.jnt_type[joint] != JNT_BALL) or dof < first:
+        angular = (d.cdof_dot[dof, 0], d.cdof_dot[dof, 1], d.cdof_dot[dof, 2])
+        return angular, (d.cdof_dot[dof, 3], d.cdof_dot[dof, 4], d.cdof_dot[dof, 5])
+    body = m.dof_bodyid[dof]  # velocity of the body behind the joint
+    turning = (d.cvel[body, 0], d.cvel[body, 1], d.cvel[body, 2])
+    moving = (d.cvel[body, 3], d.cvel[body, 4], d.cvel[body, 5])
+    for later in range(first + 3, m.body_dofadr[body] + m.body_dofnum[body]):
+        turning = add3(turning, scale3(rotation_column(d, later), -d.qvel[later]))
+        moving = add3(moving, scale3((d.cdof[later, 3], d.cdof[later, 4], d.cdof[later, 5]), -d.qvel[later]))
+    axis = rotation_column(d, dof)
+    linear = (d.cdof[dof, 3], d.cdof[dof, 4], d.cdof[dof, 5])
+    return cross(turning, axis), add3(cross(turning, linear), cross(moving, axis))
+
+
+@kernel
+def jac_rate(m: Model, d: Data, jacp: Array2, jacr: Array2, point: Vec3, body: int) -> None:
+    """Compute the time derivatives `jacp`, `jacr` (3, nv) of the Jacobians of a point fixed to a body.
+
+    If an array has no rows, its Jacobian is skipped. `cvel` and `cdof_dot` are read. The derivative of a column
+    ``v + w x arm`` is ``dv/dt + dw/dt x arm + w x (velocity of the point)``. Axes of ball and free joints turn with
+    the body behind the joint; `cdof_dot` leaves out that part, because it cancels in the product with `qvel`.
+    """
+    _clear(m, jacp)
+    _clear(m, jacr)
+    arm = arm_of(m, d, point, body)
+    turning = (d.cvel[body, 0], d.cvel[body, 1], d.cvel[body, 2])
+    velocity = add3((d.cvel[body, 3], d.cvel[body, 4], d.cvel[body, 5]), cross(turning, arm))
+    dof = m.aux.body_lastdof[body]
+    while dof >= 0:
+        angular, linear = _axis_rate(m, d, dof)
+        linear = add3(linear, cross(angular, arm))
+        if len(jacp) > 0:
+            set_column3(jacp, dof, add3(linear, cross(rotation_column(d, dof), velocity)))
         if len(jacr) > 0:
             set_column3(jacr, dof, angular)
         dof = m.dof_parentid[dof]

@@ -69,7 +69,7 @@ def _counted(name: str, shape: tuple[str, ...], doc: str, first: int, step: int)
 CONSTANT: dict[str, tuple[Field, ...]] = {
     "0": (
         *(Field(name, "i8", (), "size of a feature that Cardan does not have yet: 0") for name in (
-            *("noct", "nplastic", "nhistory", "nefm0dof", "nefm0L", "nefmCvert"),
+            *("noct", "nplastic", "nefm0dof", "nefm0L", "nefmCvert"),
         )),
         Field("jnt_stiffnesspoly", "f8", ("njnt", 2), "higher coefficients of stiffness"),
         Field("jnt_springyield", "f8", ("njnt",), "yield threshold of the spring; 0: elastic"),
@@ -83,13 +83,8 @@ CONSTANT: dict[str, tuple[Field, ...]] = {
         Field("actuator_armature", "f8", ("nu",), "inertia added to joint or tendon"),
         Field("actuator_damping", "f8", ("nu",), "damping added to joint or tendon"),
         Field("actuator_dampingpoly", "f8", ("nu", 2), "its higher coefficients"),
-        Field("actuator_delay", "f8", ("nu",), "delay, s"),
-        Field("actuator_history", "i4", ("nu", 2), "number of samples in the history, interpolation"),
         Field("actuator_ctrlspec", "i4", ("nu",), "signature of the inputs"),
         Field("sensor_intprm", "i4", ("nsensor", 3), "integer parameters"),
-        Field("sensor_history", "i4", ("nsensor", 2), "number of samples in the history, interpolation"),
-        Field("sensor_delay", "f8", ("nsensor",), "delay, s"),
-        Field("sensor_interval", "f8", ("nsensor", 2), "period and phase, s"),
         Field("geom_surfacevel", "f8", ("ngeom", 6), "velocity of the surface, geom frame"),
         Field("geom_adhesion", "f8", ("ngeom",), "adhesive force of contacts, N"),
         Field("pair_adhesion", "f8", ("npair",), "adhesive force of contacts, N"),
@@ -107,8 +102,6 @@ CONSTANT: dict[str, tuple[Field, ...]] = {
         Field("jnt_actuatorid", "i4", ("njnt",), "actuator that adds armature or damping; -1: none"),
         Field("tendon_plasticadr", "i4", ("ntendon",), "start in the plastic state; -1: none"),
         Field("tendon_actuatorid", "i4", ("ntendon",), "actuator that adds armature or damping; -1: none"),
-        Field("actuator_historyadr", "i4", ("nu",), "start in the history; -1: none"),
-        Field("sensor_historyadr", "i4", ("nsensor",), "start in the history; -1: none"),
         Field("mesh_octadr", "i4", ("nmesh",), "first octree node; -1: none"),
         Field("tex_contenttypeadr", "i4", ("ntex",), "start of the content type; -1: none"),
     ),
@@ -194,7 +187,6 @@ DATA_VIEWS: tuple[View, ...] = (
     _view("site_xquat", "f8", ("nsite", 4), "orientation", lambda m, d: sparse.orientations(m, d, "site")),
     _view("efc_diagA", "f8", ("nefc",), "diagonal of the constraint-space inertia", lambda m, d: d.efc_diagApprox),
     _view("nJ", "i8", (), "number of stored elements of efc_J", lambda m, d: d.efc_J.size),
-    _view("history", "f8", (0,), "histories of controls and sensors: none", lambda m, d: np.zeros(0)),
     _view("plastic", "f8", (0,), "plastic state: none", lambda m, d: np.zeros(0)),
     _view("qfrc_adhesion", "f8", ("nv",), "forces of adhesion: none", lambda m, d: np.zeros(m.nv)),
 )

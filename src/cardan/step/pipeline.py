@@ -420,6 +420,8 @@ PROGRAMS: dict[str, tuple[Any, ...]] = {
     "mj_tendon": TENDON,
     "mj_transmission": TRANSMISSION,
     "mj_crb": (timed("POS_INERTIA", crb),),
+    "mj_makeM": (timed("POS_INERTIA", crb),),
+    "mj_fwdKinematics": (*KINEMATICS, com_pos, camlight, *FLEX, *TENDON),
     "mj_factorM": (factor_m,),
     "mj_comVel": (com_vel,),
     "mj_passive": PASSIVE_FORCES,

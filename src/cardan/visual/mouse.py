@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import log, pi
+from math import cos, log, pi, radians, sin, tan
 from typing import Any
 
 import numpy as np
@@ -274,7 +274,26 @@ def _action(name: str, action: int) -> int:
     return value
 
 
-def mjv_moveCamera(m: MjModel, action: int, reldx: float, reldy: float, scn: MjvScene, cam: MjvCamera) -> None:
+def _free_direction(cam: MjvCamera) -> np.ndarray:
+    """Return the viewing direction of a free camera (3,)."""
+    azimuth, elevation = radians(cam.azimuth), radians(cam.elevation)
+    return np.array([cos(elevation) * cos(azimuth), cos(elevation) * sin(azimuth), sin(elevation)])
+
+
+def _free_height(m: MjModel, cam: MjvCamera) -> float:
+    """Return the height of the part of the plane through `lookat` that a free camera shows, m."""
+    fovy = float(m.vis.global_.fovy)
+    return fovy if cam.orthographic else 2.0 * cam.distance * tan(radians(0.5 * fovy))
+
+
+def mjv_moveCamera(
+    m: MjModel,
+    action: int,
+    reldx: float,
+    reldy: float,
+    scn: MjvScene | MjvCamera | None,
+    cam: MjvCamera | None = None,
+) -> None:
     """Move an abstract camera by a movement of the mouse.
 
     Fixed cameras don't move; tracking cameras only rotate and zoom.
@@ -284,12 +303,14 @@ def mjv_moveCamera(m: MjModel, action: int, reldx: float, reldy: float, scn: Mjv
         action: meaning of the movement (mjtMouse).
         reldx: movement of the mouse to the right, relative to the height of the window.
         reldy: movement of the mouse upwards, relative to the height of the window.
-        scn: scene, as the camera sees it.
+        scn: scene, as the camera sees it; MuJoCo 4.0 leaves this argument out.
         cam: abstract camera, written.
 
     Raises:
         FatalError: the action is unknown, or the cameras of the scene were never set.
     """
+    if cam is None and isinstance(scn, MjvCamera):
+        cam, scn = scn, None
     require_record("mjv_moveCamera", "cam", cam, MjvCamera)
     kind = _action("mjv_moveCamera", action)
     if cam.type == mjtCamera.mjCAMERA_FIXED:
@@ -304,8 +325,11 @@ def mjv_moveCamera(m: MjModel, action: int, reldx: float, reldy: float, scn: Mjv
         distance = cam.distance - log(1.0 + cam.distance / extent / ZOOM_RATE) * reldy * ZOOM_RATE**2 * extent
         cam.distance = min(FARTHEST * extent, max(NEAREST * extent, distance))
     elif cam.type != CAMERA_TRACKING:
-        pos, forward, _ = model_camera("mjv_moveCamera", scn)
-        scale = window_height(scn, float((cam.lookat - pos) @ forward))
+        if scn is None:
+            forward, scale = _free_direction(cam), _free_height(m, cam)
+        else:
+            pos, forward, _ = model_camera("mjv_moveCamera", scn)
+            scale = window_height(scn, float((cam.lookat - pos) @ forward))
         vec = np.array([-reldx, 0.0, reldy] if kind == MOVE_V else [-reldx, reldy, 0.0])
         cam.lookat = cam.lookat + scale * aligned(vec, forward)
 

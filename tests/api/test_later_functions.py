@@ -1,0 +1,173 @@
+"""Functions that came with MuJoCo 4.0, and arguments of 4.0 of older functions, compared with 4.0.0."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from later import later_run
+
+import cardan
+
+XML = """
+<mujoco>
+  <worldbody>
+    <body name="free"><freejoint/><geom size=".1 .2 .3" type="ellipsoid"/></body>
+    <body pos="0 0 1">
+      <joint axis="0 1 0"/><geom size=".1" pos=".1 0 0"/>
+      <body name="ball" pos="0 0 1"><joint type="ball"/><geom size=".1" pos=".2 .1 0"/>
+        <body name="slide" pos=".3 0 0"><joint type="slide" axis="1 1 0"/><geom size=".1"/></body>
+      </body>
+    </body>
+  </worldbody>
+  <keyframe><key/></keyframe>
+</mujoco>
+"""
+SETUP = """
+import numpy as np
+m = mujoco.MjModel.from_xml_string(xml)
+d = mujoco.MjData(m)
+d.qpos[:] = np.linspace(0.1, 0.4, m.nq)
+d.qvel[:] = np.linspace(-1, 1, m.nv)
+mujoco.mj_forward(m, d)
+"""
+
+
+def both(code: str, **names: Any) -> tuple[Any, Any]:
+    """Results of the same code (``out``) in Cardan and in 4.0.0."""
+    own: dict[str, Any] = {"mujoco": cardan, "xml": XML, **names}
+    exec(SETUP.replace("from_xml_string(xml)", "from_xml_string(xml, compat='4.0')") + code, own)
+    return own["out"], later_run(SETUP + code, xml=XML, **names)
+
+
+def agree(code: str, **names: Any) -> None:
+    """Compare the arrays or numbers that the code computes."""
+    own, theirs = both(code, **names)
+    np.testing.assert_allclose(own, theirs, atol=1e-9)
+
+
+@pytest.mark.parametrize("body", [0, 1, 2, 3, 4])
+def test_rates_of_jacobians(body: int) -> None:
+    """All kinds of joints; the world body has no dofs."""
+    agree(
+        """
+out = np.zeros((6, m.nv))
+mujoco.mj_jacDot(m, d, out[:3], out[3:], [0.1, 0.2, 0.3], body)""",
+        body=body,
+    )
+
+
+def test_rates_of_jacobians_are_derivatives() -> None:
+    """The finite difference of `mj_jacBody` along the velocity is the rate at the body's origin."""
+    m = cardan.MjModel.from_xml_string(XML)
+    d, step = cardan.MjData(m), 1e-6
+    d.qpos[7:] = np.linspace(0.1, 0.4, m.nq - 7)
+    cardan.mj_normalizeQuat(m, d.qpos)
+    d.qvel = np.linspace(-1, 1, m.nv)
+    cardan.mj_forward(m, d)
+    rate, near, here = (np.zeros((3, m.nv)) for _ in range(3))
+    cardan.mj_jacDot(m, d, rate, None, d.xpos[4], 4)
+    cardan.mj_jacBody(m, d, here, None, 4)
+    velocity = rate @ d.qvel
+    cardan.mj_integratePos(m, d.qpos, d.qvel, step)
+    cardan.mj_forward(m, d)
+    cardan.mj_jacBody(m, d, near, None, 4)
+    np.testing.assert_allclose((near - here) @ d.qvel / step, velocity, atol=1e-5)
+
+
+def test_inertia_in_both_forms() -> None:
+    """`mj_fullM(m, d, dst)` of 4.0, and `mj_fullM(m, dst, M)` of 3.1."""
+    agree("out = np.zeros((m.nv, m.nv)); mujoco.mj_fullM(m, d, out)")
+    agree("out = np.zeros((m.nv, m.nv)); mujoco.mj_fullM(m, d=d, dst=out)")
+    m = cardan.MjModel.from_xml_string(XML)
+    d, old, new = cardan.MjData(m), np.zeros((m.nv, m.nv)), np.zeros((m.nv, m.nv))
+    cardan.mj_forward(m, d)
+    cardan.mj_fullM(m, old, d.qM)
+    cardan.mj_fullM(m, d, new)
+    np.testing.assert_array_equal(old, new)
+    with pytest.raises(TypeError, match="dst should be of shape"):
+        cardan.mj_fullM(m, d, np.zeros(3))
+
+
+def test_half_solution_with_a_scale() -> None:
+    """`mj_solveM2` with the argument `sqrtInvD`."""
+    agree(
+        """
+y, scale = np.linspace(1, 2, 2 * m.nv).reshape(2, -1), np.linspace(2, 3, m.nv)
+out = np.zeros((2, m.nv))
+mujoco.mj_solveM2(m, d, out, y, scale)"""
+    )
+
+
+def test_parts_of_the_pipeline() -> None:
+    """`mj_fwdKinematics` and `mj_makeM` after a change of the configuration; `mj_resetCtrl`."""
+    agree("d.qpos[7] = 0.7; mujoco.mj_fwdKinematics(m, d); mujoco.mj_makeM(m, d); out = np.concatenate([d.M, *d.xpos])")
+    m = cardan.MjModel.from_xml_string(XML.replace("<keyframe>", "<actuator><motor joint='j'/></actuator><keyframe>")
+                                       .replace("axis", "name='j' axis", 1))  # fmt: skip
+    d = cardan.MjData(m)
+    d.ctrl = 1.0
+    cardan.mj_resetCtrl(m, d)
+    assert d.ctrl.item() == 0.0
+
+
+def test_sparse_matrices() -> None:
+    """Both ways, symmetric ones, and arrays that do not fit."""
+    agree(
+        """
+a = np.array([[0., 1, 0], [2, 0, 3]])
+v, n, s, c = np.zeros(4), np.zeros(2, np.int32), np.zeros(2, np.int32), np.zeros(4, np.int32)
+short = mujoco.mju_dense2sparse(v[:2].copy(), a, n, s, c[:2].copy())
+status = mujoco.mju_dense2sparse(v, a, n, s, c)
+b = np.zeros((2, 3))
+mujoco.mju_sparse2dense(b, v, n, s, c)
+out = np.concatenate([[short, status], v, n, s, c, b.ravel()])"""
+    )
+    agree("out = np.zeros((m.nv, m.nv)); mujoco.mju_sym2dense(out, d.M, m.M_rownnz, m.M_rowadr, m.M_colind)")
+    with pytest.raises(TypeError, match="should address elements"):
+        cardan.mju_sparse2dense(np.zeros((1, 2)), [1.0], [2], [0], [0])
+    with pytest.raises(TypeError, match="colind should be from 0 to 1"):
+        cardan.mju_sparse2dense(np.zeros((1, 2)), [1.0], [1], [0], [2])
+
+
+def test_small_matrices() -> None:
+    """Products, and rotations of arbitrary matrices with the number of iterations."""
+    code = """
+a = np.random.default_rng(seed).normal(size=9)
+x, y, q = np.zeros(3), np.zeros(3), np.array([1.0, 0, 0, 0])
+mujoco.mju_mulMatVec3(x, a, [1, 2, 3])
+mujoco.mju_mulMatTVec3(y, a, [1, 2, 3])
+out = [mujoco.mju_mat2Rot(q, a), *q, *x, *y]"""
+    for seed in range(5):
+        agree(code, seed=seed)
+
+
+def test_derivatives_of_inverse_dynamics() -> None:
+    """The inertia has the pattern of 4.0 for a model of compat 4.0."""
+    own, theirs = both(
+        "out = np.zeros((m.nv, m.nC)); mujoco.mjd_inverseFD(m, d, 1e-6, 0, None, None, None, None, None, None, out)"
+    )
+    np.testing.assert_allclose(own, theirs, atol=1e-6)
+
+
+@pytest.mark.parametrize("action", ["ROTATE_H", "MOVE_V", "MOVE_H", "ZOOM"])
+def test_moving_a_camera_without_a_scene(action: str) -> None:
+    """As the call of 3.1.6 with a scene."""
+    agree(
+        f"""
+c = mujoco.MjvCamera()
+mujoco.mjv_defaultFreeCamera(m, c)
+mujoco.mjv_moveCamera(m, mujoco.mjtMouse.mjMOUSE_{action}, 0.1, 0.2, c)
+out = [c.azimuth, c.elevation, c.distance, *c.lookat]"""
+    )
+
+
+def test_absent_arguments() -> None:
+    """Results that are not needed."""
+    reference = np.zeros(2)
+    cardan.mj_defaultSolRefImp(reference, None)
+    assert reference.tolist() == [0.02, 1.0]
+    face, vert = np.array([[0, 1, 2]], np.int32), np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], np.float32)
+    assert cardan.mju_raySkin(1, 3, face, vert, [0.2, 0.2, 2.0], [0, 0, -1.0], None) == pytest.approx(2.0)
+    with pytest.raises(ValueError, match="from 0 to nvert"):
+        cardan.mju_raySkin(1, 3, face + 1, vert, [0.2, 0.2, 2.0], [0, 0, -1.0], None)
