@@ -170,3 +170,10 @@ def test_layers_of_a_specification() -> None:
     material.textures[5] = "u"
     assert spec.compile().mat_layertexid.tolist() == [[-1, 0, -1, -1, -1, 1, -1, -1, -1, -1]]
     assert LAYER.format("u", "normal") in spec.to_xml()
+
+
+@pytest.mark.parametrize("compat", ["3.1", "4.0"])
+def test_saved_textures_of_materials(compat: str) -> None:
+    """Under 4.0, ``mat_texid`` has ten columns; saving does not depend on that."""
+    xml = model(f'<texture name="t" {PATTERN}/><material name="m" texture="t"/>')
+    assert 'texture="t"' in cardan.MjModel.from_xml_string(xml, compat=compat).to_xml()

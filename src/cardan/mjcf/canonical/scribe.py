@@ -78,7 +78,7 @@ class Scribe:
         values: Values = {}
         for name, field in fields.items():
             attribute = row.attributes.get(name) or ModelTree.entry_attribute(row, name)
-            value = plain(getattr(self.m, field)[number])
+            value = plain(internals.array(self.m, field)[number])
             if attribute.type is Type.REFERENCE:
                 value = self.name(attribute.kind or "", value)
             elif attribute.type is Type.BOOL or attribute.keywords is TRISTATE:
@@ -167,7 +167,7 @@ class Scribe:
 
     def put_user(self, values: Values, field: str, number: int) -> None:
         """Set ``user`` in ``values`` to the user values of an object, or to None if all of them are 0."""
-        user = plain(getattr(self.m, field)[number])
+        user = plain(internals.array(self.m, field)[number])
         values["user"] = user if any(user) else None
 
 
