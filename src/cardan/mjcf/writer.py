@@ -1,7 +1,8 @@
 """Writer that turns a model tree into MJCF text (spec: modeling, "Model creation").
 
 Every explicit attribute is written, in the order of the language's table. Numbers have as many digits as are needed to
-read the same number back. Sections without content are left out.
+read the same number back. Sections without content are left out. With ``compat="4.0"``, an empty line separates sections, and the global default
+class has no name if it is ``main``, as in files that MuJoCo 4.0 writes.
 """
 
 from __future__ import annotations
@@ -34,8 +35,12 @@ def write_tree(tree: ModelTree) -> str:
     """
     sections = sorted(tree.root.children, key=lambda section: _PLACES.get(section.tag, len(_PLACES)))
     lines = [_start_tag(tree.root) + ">"]
+    apart = tree.compat == "4.0"
     for section in sections:
-        lines.extend(_lines(section, 1))
+        content = [*_lines(section, 1)]
+        if apart and content and len(lines) > 1:
+            lines.append("")
+        lines.extend(content)
     return "\n".join([*lines, f"</{tree.root.tag}>", ""])
 
 

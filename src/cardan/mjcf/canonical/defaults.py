@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from cardan.spec.defaults import GLOBAL_CLASS
 from cardan.spec.element import Element
 from cardan.spec.schema.language import DEFAULT
 
@@ -38,6 +39,8 @@ def put_defaults(tree: ModelTree, defaults: Defaults, keep: Keep) -> None:
         tree.root.children.append(top)
     if tree.defaults is not defaults:
         tree.defaults.define(top)
+    if tree.compat == "4.0" and defaults.main.name == GLOBAL_CLASS:
+        del top.attributes["class"]  # not written by MuJoCo 4.0
 
 
 def _put_class(cls: DefaultClass, section: Element, keep: Keep) -> None:

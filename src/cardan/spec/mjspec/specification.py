@@ -282,21 +282,37 @@ class Specification(Attaching):
         """Global default class."""
         return MjsDefault(self, self.tree.defaults.main)
 
+    def _keep_defaults(self, classes: Any) -> None:
+        """Make the values that elements have from some default classes explicit, and remove the references to these."""
+        parts = self.tree.root.descendants()
+        for part in parts:
+            if part.row.entry and not part.row.is_entry and part.default_class.name in classes:
+                values = part.default_class.entries.get(part.row.entry, {})
+                given = {name: value for name, value in values.items() if name in part.row.attributes}
+                part.attributes.update({name: value for name, value in given.items() if name not in part.attributes})
+        for part in parts:
+            for name in ("class", "childclass"):
+                if part.attributes.get(name) in classes and part.tag != "default":
+                    del part.attributes[name]
+
     # --- removing and attaching --------------------------------------------------------------------------------------
 
     def delete(self, element: Struct | MjsDefault) -> None:
-        """Remove an element with its content and all elements that refer to them, or remove an unused default class.
+        """Remove an element with its content and all elements that refer to them, or remove a default class.
 
         If a material or texture is removed, elements that use it only lose the reference. With ``compat="4.0"``,
         references to other elements than bodies and frames are left, and compilation fails if they remain. Keyframes
         keep the values of the remaining elements.
 
         Raises:
-            MjcfError: the element is the world body, or a default class in use.
+            MjcfError: the element is the world body, or a default class in use (with ``compat="4.0"``, the elements
+                keep its values).
             ValueError: the element belongs to another specification.
         """
         if isinstance(element, MjsDefault):
             inside = element.cls.names_inside()
+            if self.compat == "4.0":
+                self._keep_defaults(inside)
             for user in self.tree.root.descendants():
                 for name in ("class", "childclass"):
                     if user.attributes.get(name) in inside and user.tag != "default":
