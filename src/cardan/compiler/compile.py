@@ -45,6 +45,7 @@ from cardan.spec.repeated import runs
 from cardan.spec.scaling import scaled_tree
 from cardan.spec.schema.asset import LAYERS
 from cardan.spec.schema.keywords import TEXTURE_ROLE
+from cardan.spec.tree import USER_TEXTURE
 
 if TYPE_CHECKING:
     from cardan.spec.element import Element
@@ -190,6 +191,9 @@ def _add_assets(build: Build) -> None:
         build.enter_all("material", [element.name for element in elements])
         colours = build.references("texture", materials["texture"])
         layers = {role: build.references("texture", materials[name]) for name, role in LAYERS.items()}
+        if build.tree.beside:
+            given = [build.tree.beside.get(element, {}).get(USER_TEXTURE) for element in elements]
+            layers["user"] = [build.ids["texture"].get(name, -1) if name else -1 for name in given]
         roles = [colours if role == "rgb" else layers.get(role, [-1] * len(elements)) for role in TEXTURE_ROLE]
         build.columns.update(
             materials.columns(_MATERIAL), mat_texid=colours, mat_layertexid=[*zip(*roles, strict=True)]

@@ -1,8 +1,8 @@
 """Writer that turns a model tree into MJCF text (spec: modeling, "Model creation").
 
 Every explicit attribute is written, in the order of the language's table. Numbers have as many digits as are needed to
-read the same number back. Sections without content are left out. With ``compat="4.0"``, an empty line separates sections, and the global default
-class has no name if it is ``main``, as in files that MuJoCo 4.0 writes.
+read the same number back. Sections without content are left out. With ``compat="4.0"``, an empty line separates
+sections, as in files that MuJoCo 4.0 writes.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from cardan.spec.layout import key_pieces, keys_kept, layout, rewrite_key
 from cardan.spec.replicate import copy_relations, copy_renamed
 from cardan.spec.schema.language import DEFAULT
 from cardan.spec.schema.rows import Type
-from cardan.spec.tree import WORLD, asset_folder, listed, names_of
+from cardan.spec.tree import USER_TEXTURE, WORLD, asset_folder, listed, names_of
 
 if TYPE_CHECKING:
     from cardan.spec.defaults import DefaultClass
@@ -112,7 +112,8 @@ class Attachment:
                 rewrite_key(copy, known, after)
         for element, data in self.child.beside.items():
             if element in self.copies:
-                self.parent.beside[self.copies[element]] = dict(data)
+                renamed = {USER_TEXTURE: self.renamed(data[USER_TEXTURE])} if USER_TEXTURE in data else {}
+                self.parent.beside[self.copies[element]] = data | renamed
         for name, content in self.child.assets.items():
             if self.renames_files or self.parent.asset_key(name) is None:
                 self.parent.assets[self._renamed_file(name)] = content

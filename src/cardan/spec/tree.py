@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from cardan.spec.repeated import Pattern, Repeated
 
 WORLD = "world"  # name of the world body
+USER_TEXTURE = "layer user"
+"""Name of the texture that a material has in the role ``user``, which MJCF does not have (see `ModelTree.beside`)."""
 LARGEST_FILE = 2**28  # bytes of a file that a model may mention
 _ASSETS = ("texture", "hfield", "mesh", "skin")  # kinds that are named after their files
 
@@ -37,7 +39,7 @@ class ModelTree:
         macro_instances: names of the plugin instances added by composites and flexcomps. In the model, these instances
             are in the order of their bodies, not in the order of the section ``extension``.
         beside: data of assets that MJCF cannot express, by element and name. A program gives these data: ``data`` of
-            textures (pixels), ``usernode`` and ``usertet`` of meshes.
+            textures (pixels), ``usernode`` and ``usertet`` of meshes, `USER_TEXTURE` of materials.
         late_keys: attached keyframes that are not assembled yet, each with the values of elements, by part of the
             state.
         first_copies: the first copy of each element that ``replicate`` replaced by copies.

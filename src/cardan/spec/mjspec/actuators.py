@@ -16,7 +16,7 @@ from cardan.errors import with_article
 from cardan.spec.mjspec.assets import plugin_instance
 from cardan.spec.mjspec.relations import tag_of
 from cardan.spec.mjspec.struct import Named, fields
-from cardan.spec.mjspec.values import to_tree
+from cardan.spec.mjspec.values import engine_number, shown, to_tree
 from cardan.spec.schema.actuator import ACTUATOR, DYNAMICS, GENERAL
 from cardan.spec.schema.keywords import OBJECT, TRANSMISSION
 from cardan.spec.schema.keywords import SENSOR as SENSOR_TYPE
@@ -66,10 +66,11 @@ class MjsActuator(Named):
     @property
     def trntype(self) -> mjtTrn:
         """Kind of the target (`mjtTrn`)."""
-        return self._aim["trntype"]
+        return shown(mjtTrn, int(self._aim["trntype"]))
 
     @trntype.setter
     def trntype(self, value: int) -> None:
+        value = engine_number(mjtTrn, value)
         if value not in TRANSMISSION.values():
             known = ", ".join(mjtTrn(number).name for number in TRANSMISSION.values())
             raise self.element.error(f"{value!r} is not a transmission; expected one of {known}", "trntype")
@@ -227,10 +228,10 @@ def _part(name: str, doc: str) -> property:
 
     def get(self: MjsSensor) -> Any:
         value = self._aims[name]
-        return getattr(value, "name", value) if name.endswith("name") else value
+        return getattr(value, "name", value) if name.endswith("name") else shown(mjtObj, int(value))
 
     def put(self: MjsSensor, value: Any) -> None:
-        self._aims[name] = value if name.endswith("name") else mjtObj(value)
+        self._aims[name] = value if name.endswith("name") else mjtObj(engine_number(mjtObj, value))
         self._write_aims()
 
     return property(get, put, doc=doc)
@@ -275,7 +276,7 @@ class MjsSensor(Named):
         row = self.element.row
         if row.later:
             raise self.element.unsupported(row.later, "type")
-        return mjtSensor(SENSOR_TYPE[row.tag])
+        return shown(mjtSensor, SENSOR_TYPE[row.tag])
 
     @type.setter
     def type(self, value: int) -> None:

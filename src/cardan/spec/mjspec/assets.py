@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cardan.enums import mjtObj
 from cardan.errors import suggestion
 from cardan.formats.raw import MeshDataError
 from cardan.spec.builtins import builtin_mesh, has_volume
 from cardan.spec.mjspec.generated import GeneratedMesh
 from cardan.spec.mjspec.struct import Named, fields, struct_class
-from cardan.spec.mjspec.values import FixedList, LiveList, letters_property, live_array, to_tree
+from cardan.spec.mjspec.values import FixedList, LiveList, letters_property, live_array, shown, to_tree
 from cardan.spec.schema.actuator import PLUGIN_ACTUATOR
 from cardan.spec.schema.asset import (
     CUSTOM,
@@ -26,6 +27,7 @@ from cardan.spec.schema.asset import (
 )
 from cardan.spec.schema.keywords import OBJECT, TEXTURE_ROLE
 from cardan.spec.schema.relations import KEYFRAME
+from cardan.spec.tree import USER_TEXTURE
 
 if TYPE_CHECKING:
     from cardan.spec.element import Element
@@ -233,6 +235,7 @@ class MjsMaterial(Named):
         """Names of the textures by role: user, rgb, occlusion, roughness, metallic, normal, opacity, ..."""
         values = self.element.resolved()
         names = [values.get(name) or "" for name in _TEXTURES]
+        names[0] = self.spec.tree.beside.get(self.element, {}).get(USER_TEXTURE, "")
         return FixedList(names, lambda new: setattr(self, "textures", new))
 
     @textures.setter
@@ -240,7 +243,9 @@ class MjsMaterial(Named):
         if len(value) != len(_TEXTURES):
             raise self.element.error(f"must have exactly {len(_TEXTURES)} elements, got {len(value)}", "textures")
         if value[0]:
-            raise self.element.error("no texture has the role 0 (user)", "textures")
+            self.spec.tree.beside[self.element] = {USER_TEXTURE: value[0]}
+        else:
+            self.spec.tree.beside.pop(self.element, None)
         names = dict(zip(_TEXTURES, value, strict=False))
         for name in _TEXTURES[1:]:
             self.write(MATERIAL_ROW.attributes[name], "textures", names.get(name) or None)
@@ -342,7 +347,7 @@ def _column(name: str, doc: str) -> property:
 
     def get(self: MjsTuple) -> LiveList:
         column = self._columns[name]
-        values = [OBJECT[word] for word in column] if name == "objtype" else column
+        values = [shown(mjtObj, OBJECT[word]) for word in column] if name == "objtype" else column
         return LiveList(values, lambda new: self.set_column(name, new))
 
     return property(get, lambda self, value: self.set_column(name, value), doc=doc)

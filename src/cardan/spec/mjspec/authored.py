@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cardan.spec.mjspec.values import shown_bits
 from cardan.spec.schema.keywords import DISABLE_FLAGS, ENABLE_FLAGS
 from cardan.spec.schema.settings import VISUAL
 
@@ -39,8 +40,11 @@ class MjsAuthored:
         option = tree.section("option")
         flags = _given(option.child("flag"))
         self.option = _bits(_OPTION, _given(option))
-        self.disableflags = sum(bit for flag, bit in DISABLE_FLAGS.items() if flag in flags)
-        self.enableflags = sum(bit for flag, bit in ENABLE_FLAGS.items() if flag in flags)
+        disabled, enabled = (
+            shown_bits(bits.enumeration, sum(bit for flag, bit in bits.items() if flag in flags))
+            for bits in (DISABLE_FLAGS, ENABLE_FLAGS)
+        )
+        self.disableflags, self.enableflags = disabled, enabled
         self.disableactuator = sum(1 << group for group in option.attributes.get("actuatorgroupdisable") or ())
         for tag, row in VISUAL.children.items():
             names = _VISUAL_FIRST.get(tag, tuple(row.attributes))

@@ -10,7 +10,18 @@ from cardan.spec.layout import bodies_in, keys_kept
 from cardan.spec.mjspec.assets import plugin_instance
 from cardan.spec.mjspec.generated import Maker, make_flex
 from cardan.spec.mjspec.struct import Field, Form, Named, Struct, fields, struct_class
-from cardan.spec.schema.body import BODY, CAMERA_ROW, FRAME, GEOM_ROW, INERTIAL, JOINT_ROW, LIGHT_ROW, SITE_ROW
+from cardan.spec.mjspec.values import engine_number
+from cardan.spec.schema.body import (
+    BODY,
+    CAMERA_ROW,
+    FRAME,
+    FREEJOINT,
+    GEOM_ROW,
+    INERTIAL,
+    JOINT_ROW,
+    LIGHT_ROW,
+    SITE_ROW,
+)
 from cardan.spec.schema.keywords import CAMERA_OUTPUT, FLUID_SHAPE, PROJECTION
 from cardan.spec.schema.shared import ORIENTATION
 from cardan.spec.tree import WORLD
@@ -101,6 +112,7 @@ class Posed(InBody):
 # --- content of bodies -----------------------------------------------------------------------------------------------
 
 
+@fields(FREEJOINT)
 @fields(
     JOINT_ROW,
     solreflimit="solref_limit",
@@ -122,7 +134,11 @@ class MjsJoint(InBody):
 
     def write(self, row: Attribute, name: str, value: Any, part: str | None = None) -> None:
         """Write an attribute as `Struct.write` does. For a ``freejoint``, the type ``free`` is accepted."""
-        if not (name == "type" and self.element.row.tag == "freejoint" and value == mjtJoint.mjJNT_FREE):
+        if not (
+            name == "type"
+            and self.element.row.tag == "freejoint"
+            and engine_number(mjtJoint, value) == mjtJoint.mjJNT_FREE
+        ):
             super().write(row, name, value, part)
 
 
@@ -311,7 +327,9 @@ class MjsBody(Container):
         The elements of a body precede those of its child bodies. Raises ValueError for kinds that bodies do not
         contain.
         """
-        word = kind if isinstance(kind, str) else mjtObj(kind).name.removeprefix("mjOBJ_").lower()
+        word = (
+            kind if isinstance(kind, str) else mjtObj(engine_number(mjtObj, kind)).name.removeprefix("mjOBJ_").lower()
+        )
         if word not in _FINDABLE:
             raise ValueError(f"body.find_all supports the types: {', '.join(_FINDABLE)}.")
         bodies = bodies_in(self.element)

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from cardan.enums import mjtEq, mjtGeom, mjtObj, mjtWrap
+from cardan.enums import mjtEq, mjtObj, mjtWrap
 from cardan.spec.mjspec.settings import EqualityDefault
 from cardan.spec.mjspec.struct import Field, Named, Struct, fields, struct_class
-from cardan.spec.mjspec.values import LiveArray, live_array
+from cardan.spec.mjspec.values import LiveArray, engine_number, live_array, shown
 from cardan.spec.schema import keywords
 from cardan.spec.schema.relations import CONTACT, EQUALITY, EQUALITY_DATA, FIXED, PAIR, SPATIAL, equality_objects
 from cardan.spec.schema.rows import Attribute, ElementRow
@@ -25,7 +25,7 @@ MjsExclude = struct_class("MjsExclude", CONTACT.children["exclude"], body1="body
 
 def tag_of(words: keywords.Words, struct: Struct, value: Any, message: str) -> str:
     """Return the tag for a number assigned to a struct's ``type``. Raises MjcfError if the number is unknown."""
-    tag = words.words.get(value)
+    tag = words.words.get(engine_number(words.enumeration, value))
     if tag is None:
         assert words.enumeration is not None
         known = ", ".join(words.enumeration(number).name for number in words.values())
@@ -76,7 +76,7 @@ class MjsEquality(EqualityDefault):
         """Kind of the constraint (`mjtEq`). Raises UnsupportedFeature if Cardan does not support it yet."""
         if self.element.row.later:
             raise self.element.unsupported(self.element.row.later, "type")
-        return mjtEq(keywords.EQUALITY[self.element.row.tag])
+        return shown(mjtEq, keywords.EQUALITY[self.element.row.tag])
 
     @type.setter
     def type(self, value: int) -> None:
@@ -95,11 +95,12 @@ class MjsEquality(EqualityDefault):
     @property
     def objtype(self) -> mjtObj:
         """Kind of the objects (`mjtObj`): for connect and weld, body or site; for others, it follows from ``type``."""
-        return mjtObj(keywords.OBJECT[self._kind])
+        return shown(mjtObj, keywords.OBJECT[self._kind])
 
     @objtype.setter
     def objtype(self, value: int) -> None:
         kinds = {keywords.OBJECT[kind]: kind for kind in _kinds(self.element.row)}
+        value = engine_number(mjtObj, value)
         if value == mjtObj.mjOBJ_UNKNOWN:
             return
         if value not in kinds:
@@ -147,9 +148,9 @@ class MjsWrap(Struct):
         """Kind of object (`mjtWrap`). For a geom, its shape: ``mjWRAP_CYLINDER`` for cylinders, else a sphere."""
         tag = self.element.row.tag
         if tag == "geom":
-            cylinder = self.target is not None and self.target.type == mjtGeom.mjGEOM_CYLINDER
-            return mjtWrap.mjWRAP_CYLINDER if cylinder else mjtWrap.mjWRAP_SPHERE
-        return getattr(mjtWrap, f"mjWRAP_{tag.upper()}")
+            target = self.target
+            tag = "cylinder" if target is not None and target.element["type"] == "cylinder" else "sphere"
+        return shown(mjtWrap, getattr(mjtWrap, f"mjWRAP_{tag.upper()}"))
 
     @property
     def target(self) -> Any:

@@ -6,22 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 from cardan.errors import MjcfError
 from cardan.spec.mjspec.struct import Form, Named, Struct, fields, struct_class
-from cardan.spec.mjspec.values import letters_property
-from cardan.spec.schema.keywords import DISABLE_FLAGS, ENABLE_FLAGS
+from cardan.spec.mjspec.values import engine_bits, letters_property, shown_bits
+from cardan.spec.schema.keywords import DISABLE_FLAGS, ENABLE_FLAGS, Words
 from cardan.spec.schema.language import DEFAULT
 from cardan.spec.schema.relations import EQUALITY_SHARED
 from cardan.spec.schema.rows import ElementRow, element
 from cardan.spec.schema.settings import COMPILER, FLAG, LENGTH_RANGE_ROW, OPTION, STATISTIC, VISUAL
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from cardan.spec.defaults import DefaultClass
     from cardan.spec.mjspec.specification import Specification
     from cardan.spec.tree import ModelTree
 
 
-def _flags(bits: Mapping[str, int], truth: bool, name: str, doc: str) -> property:
+def _flags(bits: Words, truth: bool, name: str, doc: str) -> property:
     """Return a property that combines flags into one number. ``bits`` has the bit of each flag.
 
     A bit is set if the value of its flag is ``truth``.
@@ -29,10 +27,10 @@ def _flags(bits: Mapping[str, int], truth: bool, name: str, doc: str) -> propert
 
     def get(self: Struct) -> int:
         flags = self.element.child("flag").resolved()
-        return sum(bit for flag, bit in bits.items() if flags[flag] is truth)
+        return shown_bits(bits.enumeration, sum(bit for flag, bit in bits.items() if flags[flag] is truth))
 
     def put(self: Struct, value: int) -> None:
-        number = int(value)
+        number = engine_bits(bits.enumeration, int(value))
         if number & ~sum(bits.values()):
             raise self.element.error(f"unknown bits in {number:#x}", name)
         for flag, bit in bits.items():

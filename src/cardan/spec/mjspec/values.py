@@ -12,10 +12,49 @@ from typing import Any
 
 import numpy as np
 
+from cardan.compat import get_compat
+from cardan.enums.base import MjEnum
 from cardan.errors import suggestion
 from cardan.spec.schema.rows import Attribute, Type, counted
 
 _INT_BOUND = 2**31
+
+
+def shown(enumeration: Any, number: int) -> Any:
+    """Return the member of an enumeration with a number of the engine, as the process's version of MuJoCo has it."""
+    member = enumeration(number)
+    return _later(enumeration)._members.get(member.name, member)
+
+
+def engine_number(enumeration: Any, value: Any) -> Any:
+    """Return the number in the engine for a member, or for a number of the process's version of MuJoCo.
+
+    Other values are returned as they are.
+    """
+    if enumeration is None or isinstance(value, str):
+        return value
+    later = _later(enumeration)
+    name = value.name if isinstance(value, MjEnum) else later._names.get(value) if later is not enumeration else None
+    return int(enumeration._members[name]) if name in enumeration._members else value
+
+
+def shown_bits(enumeration: Any, bits: int) -> int:
+    """Convert a combination of bits of the engine to the bits of the process's version of MuJoCo."""
+    return _exchanged(bits, lambda bit: int(shown(enumeration, bit)) if bit in enumeration._names else bit)
+
+
+def engine_bits(enumeration: Any, bits: int) -> int:
+    """Convert a combination of bits of the process's version of MuJoCo to the bits of the engine."""
+    return _exchanged(bits, lambda bit: engine_number(enumeration, bit))
+
+
+def _exchanged(bits: int, convert: Callable[[int], int]) -> int:
+    return sum(convert(1 << i) for i in range(bits.bit_length()) if bits >> i & 1)
+
+
+def _later(enumeration: Any) -> Any:
+    """Return the enumeration with the numbers of the process's version of MuJoCo."""
+    return getattr(enumeration, "_later", enumeration) if get_compat() == "4.0" else enumeration
 
 
 class LiveArray(np.ndarray):
@@ -73,9 +112,12 @@ class FixedList(LiveList):
         raise TypeError("the length of this list is fixed")
 
     def _checked(self, key: Any) -> Any:
-        if not isinstance(key, slice) and not 0 <= key < len(self):
-            raise IndexError(f"Index out of range: {key}; expected 0 to {len(self) - 1}")
-        return key
+        if isinstance(key, slice):
+            return key
+        place = index(key)
+        if not 0 <= place < len(self):
+            raise IndexError(f"Index out of range: {place}; expected 0 to {len(self) - 1}")
+        return place
 
 
 def letters_property(row: Attribute, count: int, exact: bool = False) -> property:
@@ -124,7 +166,7 @@ def to_user(row: Attribute, value: Any, write: Callable[[Any], None]) -> Any:
         enumeration = getattr(row.keywords, "enumeration", None)
         # words of missing features have no member
         number = row.keywords[value] if enumeration and value not in row.later_keywords else value
-        return enumeration(number) if enumeration and number in enumeration.__members__.values() else number
+        return shown(enumeration, number) if enumeration and number in enumeration._names else number
     return "" if value is None else value
 
 
@@ -190,9 +232,10 @@ def _word(row: Attribute, value: Any) -> str:
         if value not in row.keywords:
             raise ValueError(f"'{value}' is not one of its keywords" + suggestion(value, row.keywords))
         return value
-    word = next((word for word, number in row.keywords.items() if number == value), None)
+    enumeration = getattr(row.keywords, "enumeration", None)
+    wanted = engine_number(enumeration, value)
+    word = next((word for word, number in row.keywords.items() if number == wanted), None)
     if word is None:
-        enumeration = getattr(row.keywords, "enumeration", None)
         names = getattr(enumeration, "_names", {})
         known = ", ".join(names.get(n, w) for w, n in row.keywords.items())
         raise ValueError(f"{value!r} is not one of its values; expected one of {known}")
