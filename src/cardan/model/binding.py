@@ -78,7 +78,7 @@ def bound(owner: Any, m: MjModel, elements: Any) -> Any:
         IndexError: the model does not contain the element.
         TypeError: an argument is not an element of a specification, or its kind has no fields here.
     """
-    if isinstance(elements, Sequence | np.ndarray):
+    if isinstance(elements, Sequence | np.ndarray) and not isinstance(elements, str):
         return ElementGroup([bound(owner, m, element) for element in elements])
     kind = getattr(elements, "kind", None)
     if kind is None:

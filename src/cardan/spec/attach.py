@@ -342,17 +342,17 @@ def _state_limits(element: Element, copy: Element) -> None:
             copy.attributes[flag] = "true"
 
 
-def attach_within(part: Element, at: Element, prefix: str) -> Element:
+def attach_within(part: Element, at: Element, prefix: str, suffix: str = "") -> Element:
     """Copy a part of a tree to the end of the parent of ``at``. Return the copy.
 
-    Names and references within the part get the prefix. Elements of other sections that refer to the part are copied
-    too. If the part contains ``at``, the copy contains only the elements written before ``at``.
+    Names and references within the part get the prefix and the suffix. Elements of other sections that refer to the
+    part are copied too. If the part contains ``at``, the copy contains only the elements written before ``at``.
     """
     into = at.parent
     assert into is not None
     names = names_of([part])
-    made = copy_renamed(part, into, names, lambda name: prefix + name, until=at)
-    copy_relations(part.tree, names, [lambda name: prefix + name], keep=True)
+    made = copy_renamed(part, into, names, lambda name: prefix + name + suffix, until=at)
+    copy_relations(part.tree, names, [lambda name: prefix + name + suffix], keep=True)
     part.tree.changed()
     return made
 

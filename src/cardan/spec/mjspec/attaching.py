@@ -6,9 +6,11 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from cardan.errors import suggestion
-from cardan.spec.attach import Attachment, restored_on_error
+from cardan.spec.attach import Attachment, attach_within, restored_on_error
+from cardan.spec.layout import keys_kept
 from cardan.spec.mjspec.struct import Struct
 from cardan.spec.schema.shared import ORIENTATION
+from cardan.spec.tree import names_of
 
 if TYPE_CHECKING:
     from cardan.spec.element import Element
@@ -110,12 +112,27 @@ class Attaching:
         if shares and any(inside in child._moved for inside in (part.element, *part.element.descendants())):
             raise ValueError("Child element contains attached elements; enable deep copy to attach a copy of it.")
         child.check_pending()
-        if child is not self:
-            self.settle(child)
+        if child is self:
+            return self.struct(self._copied_within(where.element, part.element, prefix or "", suffix or ""))
+        self.settle(child)
         attachment = self._attachment(child, prefix or "", suffix or "")
         (made,) = attachment.run([part.element], where.element, whole=False)
         self._take_over(child, attachment, shares)
         return self.struct(made)
+
+    def _copied_within(self: Any, where: Element, part: Element, prefix: str, suffix: str) -> Element:
+        """Copy a part of this specification to another place. Raises MjcfError if a name is taken."""
+        for kind, name in names_of([part]):
+            if self.tree.find(kind, f"{prefix}{name}{suffix}") is not None:
+                message = f"the model has a {kind} named '{prefix}{name}{suffix}' already; attach with another prefix"
+                raise part.error(message, "name")
+        with keys_kept(self.tree):
+            end = where.add("frame")
+            try:
+                return attach_within(part, end, prefix, suffix)
+            finally:
+                where.children.remove(end)
+                self.edited()
 
     def attach_at_site(self: Any, site: MjsSite, body: MjsBody, prefix: str | None, suffix: str | None) -> Any:
         """Attach a body at a site; see ``attach_part``."""
@@ -133,7 +150,7 @@ class Attaching:
             versions = f"with compat='{child.compat}' is attached to one with compat='{self.compat}'"
             hint = f"all of it is compiled as {self.compat}; give both the same version"
             warnings.warn(f"a specification {versions}: {hint}", stacklevel=3)
-        renames = self.compat == "4.0" and child is not self
+        renames = self.compat == "4.0"
         return Attachment(self.tree, child.tree, prefix, suffix, renames_files=renames, replaces=self.override_assets)
 
     def _take_over(self: Any, child: Any, attachment: Attachment, shares: bool) -> None:

@@ -168,7 +168,10 @@ def _expand(parent: Element, given: dict[str, Any], equality: str, elastic2d: st
     try:
         for key, value in given.items():
             if value is not None:
-                macro[key] = to_tree(macro.row.attributes[key], value)
+                try:
+                    macro[key] = to_tree(macro.row.attributes[key], value)
+                except (TypeError, ValueError) as error:
+                    raise macro.error(str(error), key) from None
         if equality != "false":
             macro.add("edge", equality=equality)
         if elastic2d != "none":

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from cardan.enums.numbering import bits_of
 from cardan.errors import MjcfError
 from cardan.spec.mjspec.struct import Form, Named, Struct, fields, struct_class
-from cardan.spec.mjspec.values import engine_bits, letters_property, shown_bits
+from cardan.spec.mjspec.values import letters_property, shown_bits
 from cardan.spec.schema.keywords import DISABLE_FLAGS, ENABLE_FLAGS, Words
 from cardan.spec.schema.language import DEFAULT
 from cardan.spec.schema.relations import EQUALITY_SHARED
@@ -30,7 +31,7 @@ def _flags(bits: Words, truth: bool, name: str, doc: str) -> property:
         return shown_bits(bits.enumeration, sum(bit for flag, bit in bits.items() if flags[flag] is truth))
 
     def put(self: Struct, value: int) -> None:
-        number = engine_bits(bits.enumeration, int(value))
+        number = bits_of(bits.enumeration, value)
         if number & ~sum(bits.values()):
             raise self.element.error(f"unknown bits in {number:#x}", name)
         for flag, bit in bits.items():

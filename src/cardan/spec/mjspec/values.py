@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan.compat import get_compat
+from cardan.enums import numbering
 from cardan.enums.base import MjEnum
 from cardan.errors import suggestion
 from cardan.spec.schema.rows import Attribute, Type, counted
@@ -22,8 +22,10 @@ _INT_BOUND = 2**31
 
 def shown(enumeration: Any, number: int) -> Any:
     """Return the member of an enumeration with a number of the engine, as the process's version of MuJoCo has it."""
-    member = enumeration(number)
-    return _later(enumeration)._members.get(member.name, member)
+    if not numbering.is_later():
+        return enumeration(number)
+    there = numbering.outward(enumeration).get(number)
+    return enumeration(number) if there is None else numbering.shown(enumeration)(there)
 
 
 def engine_number(enumeration: Any, value: Any) -> Any:
@@ -31,30 +33,14 @@ def engine_number(enumeration: Any, value: Any) -> Any:
 
     Other values are returned as they are.
     """
-    if enumeration is None or isinstance(value, str):
+    if isinstance(value, str) or enumeration is None or type(value) is enumeration or not numbering.is_later():
         return value
-    later = _later(enumeration)
-    name = value.name if isinstance(value, MjEnum) else later._names.get(value) if later is not enumeration else None
-    return int(enumeration._members[name]) if name in enumeration._members else value
+    return numbering.inward(enumeration).get(value, value)
 
 
 def shown_bits(enumeration: Any, bits: int) -> int:
     """Convert a combination of bits of the engine to the bits of the process's version of MuJoCo."""
-    return _exchanged(bits, lambda bit: int(shown(enumeration, bit)) if bit in enumeration._names else bit)
-
-
-def engine_bits(enumeration: Any, bits: int) -> int:
-    """Convert a combination of bits of the process's version of MuJoCo to the bits of the engine."""
-    return _exchanged(bits, lambda bit: engine_number(enumeration, bit))
-
-
-def _exchanged(bits: int, convert: Callable[[int], int]) -> int:
-    return sum(convert(1 << i) for i in range(bits.bit_length()) if bits >> i & 1)
-
-
-def _later(enumeration: Any) -> Any:
-    """Return the enumeration with the numbers of the process's version of MuJoCo."""
-    return getattr(enumeration, "_later", enumeration) if get_compat() == "4.0" else enumeration
+    return numbering.bits_outward(enumeration, bits) if numbering.is_later() else bits
 
 
 class LiveArray(np.ndarray):
@@ -164,8 +150,8 @@ def to_user(row: Attribute, value: Any, write: Callable[[Any], None]) -> Any:
         return live_array((blank,) * (row.high or 0) if value is None else value, kind, write)
     if row.type is Type.KEYWORD and value is not None:
         enumeration = getattr(row.keywords, "enumeration", None)
-        # words of missing features have no member
-        number = row.keywords[value] if enumeration and value not in row.later_keywords else value
+        # some words of missing features have no number
+        number = row.keywords.get(value, value) if enumeration else value
         return shown(enumeration, number) if enumeration and number in enumeration._names else number
     return "" if value is None else value
 
@@ -216,6 +202,8 @@ def _counted(row: Attribute, numbers: tuple[Any, ...]) -> Any:
     if high is not None and not low <= len(numbers) <= high:
         wanted = str(high) if low == high else f"{low} to {high}"
         raise ValueError(f"expected {wanted} number{'s' * (high > 1)}, found {len(numbers)}")
+    if row.repeat and high is not None and 1 < len(numbers) < high:
+        raise ValueError(f"expected 1 or {high} numbers, found {len(numbers)}")
     return counted(row, numbers)
 
 
@@ -230,7 +218,7 @@ def _word(row: Attribute, value: Any) -> str:
     """Return the keyword for ``value``: a keyword or a number of the attribute's enumeration."""
     if isinstance(value, str):
         if value not in row.keywords:
-            raise ValueError(f"'{value}' is not one of its keywords" + suggestion(value, row.keywords))
+            raise TypeError(f"'{value}' is not one of its keywords" + suggestion(value, row.keywords))
         return value
     enumeration = getattr(row.keywords, "enumeration", None)
     wanted = engine_number(enumeration, value)
