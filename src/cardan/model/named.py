@@ -319,6 +319,19 @@ def _attribute(field: Field) -> property:
     return property(get, put, doc=field.doc)
 
 
+def _image(flat: property) -> property:
+    """Return a property for the pixels of a texture (height, width, channels), from that for its rows."""
+
+    def get(view: Any) -> np.ndarray:
+        rows = flat.fget(view)  # type: ignore[misc]
+        return rows.reshape(len(rows), int(view.width[0]) if len(rows) else 0, -1) if rows.size else rows
+
+    def put(view: Any, value: Any) -> None:
+        get(view)[...] = value
+
+    return property(get, put, doc="Pixels (height, width, channels).")
+
+
 def fields_of(struct: Struct, prefixes: tuple[str, ...], dims: tuple[str, ...]) -> dict[str, Field]:
     """Return the fields of an element, by their names in the element's view.
 
@@ -359,7 +372,7 @@ def view_class(name: str) -> type[ElementView]:
     for new, old in RENAMED_ARRAYS.items():
         if MODEL.by_name[old] in fields.values():
             short = next(short for short, field in fields.items() if field.name == old)
-            body[new.removeprefix(old.removesuffix(short))] = body[short]
+            body[new.removeprefix(old.removesuffix(short))] = _image(body[short]) if old == "tex_rgb" else body[short]
     return type(name, (ElementView,), body)
 
 

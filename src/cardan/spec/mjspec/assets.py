@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -260,6 +260,19 @@ _FLEX = DEFORMABLE.children["flex"]
 @fields(_FLEX, drop=("body",), vertex="vert", element="elem")
 class MjsFlex(Named):
     """A deformable object: elements between vertices. Each vertex follows a body."""
+
+    @property
+    def material(self) -> Any:
+        """Name of the material. With ``compat="4.0"``, a list: one name, or one for each element."""
+        names = self.element.attributes.get("material") or ""
+        if self.spec.compat != "4.0":
+            return names
+        return LiveList(names.split(), lambda new: setattr(self, "material", new))
+
+    @material.setter
+    def material(self, value: Any) -> None:
+        names = value if isinstance(value, str) or not isinstance(value, Sequence) else " ".join(value)
+        self.write(_FLEX.attributes["material"], "material", names)
 
     @property
     def vertbody(self) -> LiveList:

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from cardan.enums import numbering
-from cardan.enums.base import MjEnum
 from cardan.errors import suggestion
 from cardan.spec.schema.rows import Attribute, Type, counted
 
