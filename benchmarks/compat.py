@@ -95,13 +95,18 @@ def summarised(rows: list[dict[str, str]]) -> dict[str, dict[str, Any]]:
     return summary
 
 
-def main(chosen: str = "") -> None:
-    """Print and save the table; ``chosen`` is a part of the paths of the models."""
+def later_python() -> str:
+    """Python of the environment with MuJoCo 4.0.0; ends the program if it is not installed."""
     python = os.environ.get(VARIABLE) or str(STANDARD)
     if not Path(python).exists():
         sys.exit(f"MuJoCo 4.0.0 is not installed in {STANDARD.parents[1]}: run make later")
+    return python
+
+
+def main(chosen: str = "") -> None:
+    """Print and save the table; ``chosen`` is a part of the paths of the models."""
     warnings.simplefilter("ignore")
-    later = Later(python)
+    later = Later(later_python())
     rows: dict[str, dict[str, Any]] = {}
     for path in sorted(path for folder in FOLDERS for path in (WIDE / folder).rglob("*.xml")):
         name = str(path.relative_to(WIDE))

@@ -55,7 +55,7 @@ def measure(scene: Scene, reference_model: Any) -> dict[str, float]:
 def against_newest(scene: Scene, state: State, ours: Any) -> float | None:
     """Ratio to the newest engine; None if it doesn't load the model, or has other coordinates in it."""
     try:
-        worker = Worker(scene, state)
+        worker = Worker(scene.path, state)
     except ValueError:  # no answer
         return None
     try:

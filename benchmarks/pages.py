@@ -188,7 +188,7 @@ COLUMNS: dict[str, Columns] = {
         "reference": number("reference", ".0f", 1e-3),
     },
     "midphase": {"with ÷ without": number("ratio", ".2f"), "single pairs": low_to_high},
-    "newest": RATIO,
+    "newest": STEP | {"contacts, reference": number("contacts_reference", ".0f")},
     "compat": {
         "equal": lambda row: f"{row['equal']} of {row['models']}",
         "tolerance": number("tolerance", ".0e"),
