@@ -227,6 +227,7 @@ def exact_convex(m: Model, d: Data, geom1: int, geom2: int) -> int:
     if axis_separates(m, d, geom1, geom2):
         return 0
     recall_pair(d, geom1, geom2)
+    d.work.takes_highest = 1
     d.work.shape_inflate = 0.0
     radius1, radius2 = shrink_to_core(m, d, 0, geom1), shrink_to_core(m, d, 1, geom2)
     dist = cores_distance(m, d, radius1, radius2, is_curved(m, geom1) or is_curved(m, geom2), margin)
@@ -235,6 +236,7 @@ def exact_convex(m: Model, d: Data, geom1: int, geom2: int) -> int:
         return 0
     forget_axis(d, geom1, geom2)
     if m.opt.enableflags & ENBL_MULTICCD:
+        d.work.takes_highest = 0  # which corner of a face is found decides about the order of contacts
         ncon = find_manifold(m, d, get3(d.work.overlap_normal, 0), radius1, radius2)
         if ncon > 0:
             return ncon

@@ -12,7 +12,7 @@ from __future__ import annotations
 from cardan.collision.gjk import triangle_weights, weighted_sum
 from cardan.collision.support import support_difference
 from cardan.jit import kernel
-from cardan.maths.types import ConstArray2, Vec3
+from cardan.maths.types import Array2, ConstArray2, Vec3
 from cardan.maths.vector import add_scaled3, cross, dot3, get3, norm3, scale3, set3, sub3
 from cardan.model.fields_work import POLYTOPE_EDGES, POLYTOPE_FACES, POLYTOPE_VERTICES
 from cardan.model.kernel_views import Data, Model
@@ -26,6 +26,8 @@ FLAT = 1e-9
 REMOVED = 1e300
 TOWARDS = 0.99
 """Cosine of the angle to a normal above which a face is not examined: this close, the depth has no second minimum."""
+Corners = tuple[int, int, int]
+"""Vertices of a face, counter-clockwise from outside."""
 POLISHING = 100
 """Number of steps of the descent on curved surfaces."""
 ALONG = 1e-9
@@ -113,8 +115,6 @@ def put_tetrahedron(d: Data) -> None:
     put_face(d, 1, 0, 3, one)
     put_face(d, 2, one, 3, two)
     put_face(d, 3, two, 3, 0)
-    for face in range(4, POLYTOPE_FACES):
-        d.work.epa_height[face] = REMOVED
 
 
 @kernel
@@ -159,7 +159,7 @@ def fill_hole(d: Data, nface: int, nedge: int, vertex: int) -> int:
     """
     face = 0
     for edge in range(nedge):
-        while face < POLYTOPE_FACES and d.work.epa_height[face] < REMOVED:
+        while face < nface and d.work.epa_height[face] < REMOVED:
             face += 1
         if face == POLYTOPE_FACES:
             return POLYTOPE_FACES + 1
@@ -169,10 +169,15 @@ def fill_hole(d: Data, nface: int, nedge: int, vertex: int) -> int:
 
 
 @kernel
-def face_corners(d: Data, points: ConstArray2, face: int) -> tuple[Vec3, Vec3, Vec3]:
+def corners_of(d: Data, face: int) -> Corners:
+    """Vertices of a face."""
+    return d.work.epa_face[face, 0], d.work.epa_face[face, 1], d.work.epa_face[face, 2]
+
+
+@kernel
+def rows_of(points: ConstArray2, corners: Corners) -> tuple[Vec3, Vec3, Vec3]:
     """Return the rows of `points` for the corners of a face."""
-    row = d.work.epa_face
-    return get3(points, row[face, 0]), get3(points, row[face, 1]), get3(points, row[face, 2])
+    return get3(points, corners[0]), get3(points, corners[1]), get3(points, corners[2])
 
 
 @kernel
@@ -183,7 +188,7 @@ def nearest_of_plane(d: Data, nface: int, lowest: int) -> int:
     for face in range(nface):
         slack = FLAT * norm3(get3(d.work.epa_vertex, d.work.epa_face[face, 0]))
         if d.work.epa_height[face] <= d.work.epa_height[lowest] + slack:
-            a, b, c = face_corners(d, d.work.epa_vertex, face)
+            a, b, c = rows_of(d.work.epa_vertex, corners_of(d, face))
             length = norm3(weighted_sum(a, b, c, triangle_weights(a, b, c)))
             if length < shortest:
                 shortest = length
@@ -192,16 +197,27 @@ def nearest_of_plane(d: Data, nface: int, lowest: int) -> int:
 
 
 @kernel
-def set_overlap(d: Data, face: int) -> None:
-    """Set depth, normal and deepest points of the overlap from a face."""
-    a, b, c = face_corners(d, d.work.epa_vertex, face)
+def set_rows(points: Array2, a: Vec3, b: Vec3, c: Vec3) -> None:
+    """Write the first three rows of `points`."""
+    set3(points, 0, a)
+    set3(points, 1, b)
+    set3(points, 2, c)
+
+
+@kernel
+def set_overlap(d: Data, corners: Corners, normal: Vec3, height: float) -> None:
+    """Set depth, normal and deepest points of the overlap from a face, and the first rows of the simplex to it."""
+    a, b, c = rows_of(d.work.epa_vertex, corners)
     weights = triangle_weights(a, b, c)
-    d.work.overlap_depth = d.work.epa_height[face]
-    set3(d.work.overlap_normal, 0, get3(d.work.epa_normal, face))
-    a, b, c = face_corners(d, d.work.epa_vertex1, face)
+    d.work.overlap_depth = height
+    set3(d.work.overlap_normal, 0, normal)
+    set_rows(d.work.simplex, a, b, c)
+    a, b, c = rows_of(d.work.epa_vertex1, corners)
     set3(d.work.witness, 0, weighted_sum(a, b, c, weights))
-    a, b, c = face_corners(d, d.work.epa_vertex2, face)
+    set_rows(d.work.simplex1, a, b, c)
+    a, b, c = rows_of(d.work.epa_vertex2, corners)
     set3(d.work.witness, 1, weighted_sum(a, b, c, weights))
+    set_rows(d.work.simplex2, a, b, c)
 
 
 @kernel
@@ -296,19 +312,17 @@ def expand_polytope(m: Model, d: Data, nface: int, nvertex: int, tolerance: floa
         The numbers of rows of faces and of vertices in use, and the relative distance of the surface from the face.
     """
     searching, gap = True, 0.0
+    face, normal, height = (0, 0, 0), (0.0, 0.0, 0.0), 0.0
     while searching:
         lowest = lowest_face(d, nface)
-        set_overlap(d, lowest)
-        take_face(d, lowest)
-        normal, height = get3(d.work.epa_normal, lowest), d.work.epa_height[lowest]
+        face, normal, height = corners_of(d, lowest), get3(d.work.epa_normal, lowest), d.work.epa_height[lowest]
         point = support_difference(m, d, 4, normal)
         size = norm3(point)
         gap = (dot3(point, normal) - height) / size if size > 0.0 else 0.0
         searching = gap > tolerance and nvertex < POLYTOPE_VERTICES
         if not searching:
             found = nearest_of_plane(d, nface, lowest)
-            set_overlap(d, found)
-            take_face(d, found)
+            face, normal, height = corners_of(d, found), get3(d.work.epa_normal, found), d.work.epa_height[found]
         else:
             store_vertex(d, 4, nvertex)
             nedge = remove_visible(d, nface, lowest, point)
@@ -316,6 +330,7 @@ def expand_polytope(m: Model, d: Data, nface: int, nvertex: int, tolerance: floa
                 nface = fill_hole(d, nface, nedge, nvertex)
             searching = 3 <= nedge <= POLYTOPE_EDGES and nface <= POLYTOPE_FACES
             nvertex += 1
+    set_overlap(d, face, normal, height)
     return nface, nvertex, gap
 
 
@@ -355,13 +370,3 @@ def is_deepest(m: Model, d: Data, nface: int, nvertex: int) -> bool:
             return False
         face = lowest_elsewhere(d, nface, normal, depth)
     return True
-
-
-@kernel
-def take_face(d: Data, face: int) -> None:
-    """Copy the vertices of a face to the first three rows of the simplex."""
-    for corner in range(3):
-        vertex = d.work.epa_face[face, corner]
-        set3(d.work.simplex, corner, get3(d.work.epa_vertex, vertex))
-        set3(d.work.simplex1, corner, get3(d.work.epa_vertex1, vertex))
-        set3(d.work.simplex2, corner, get3(d.work.epa_vertex2, vertex))

@@ -164,40 +164,36 @@ def edge_direction(m: Model, d: Data, shape: int, k: int, out: Vec3) -> Vec3:
 
 
 @kernel
-def collect_candidates(m: Model, d: Data, shape: int, out: Vec3) -> tuple[int, int]:
-    """Write the normals of candidate faces and the directions of candidate edges; return their numbers.
-
-    Row `FACETS` * `shape` + k of ``d.work.facet_normal`` and ``d.work.facet_edge`` is candidate k.
-    """
-    nface, nedge = count_candidates(m, d, shape)
-    nface, nedge = min(nface, FACETS), min(nedge, FACETS)
-    for k in range(nface):
-        set3(d.work.facet_normal, FACETS * shape + k, face_normal(m, d, shape, k, out))
-    for k in range(nedge):
-        set3(d.work.facet_edge, FACETS * shape + k, edge_direction(m, d, shape, k, out))
-    return nface, nedge
-
-
-@kernel
-def find_feature(m: Model, d: Data, shape: int, out: Vec3) -> tuple[int, int, int, int]:
+def find_feature(m: Model, d: Data, shape: int, out: Vec3) -> Feature:
     """Find the feature of a shape at which the contact normal `out` points outwards.
 
-    Search for the farthest vertex along `out`, and write the candidates at this vertex (`collect_candidates`).
+    Search for the farthest vertex along `out`. Write the normals of its candidate faces and, unless the normal points
+    out of a face, the directions of its candidate edges. Row `FACETS` * `shape` + k of ``d.work.facet_normal`` and
+    ``d.work.facet_edge`` is candidate k.
 
     Returns:
         The kind of feature, the index of its face or edge, and the numbers of candidate faces and edges.
     """
     support(m, d, shape, out)
-    nface, nedge = collect_candidates(m, d, shape, out)
+    nface, nedge = count_candidates(m, d, shape)
+    nface, nedge = min(nface, FACETS), min(nedge, FACETS)
     if nface + nedge == 0:
         return NO_FEATURE, 0, 0, 0
+    inside = -1
     for k in range(nface):
-        if dot3(get3(d.work.facet_normal, FACETS * shape + k), out) >= 1.0 - ALIGNED:
-            return INSIDE_FACE, k, nface, nedge
+        normal = face_normal(m, d, shape, k, out)
+        set3(d.work.facet_normal, FACETS * shape + k, normal)
+        if inside < 0 and dot3(normal, out) >= 1.0 - ALIGNED:
+            inside = k
+    if inside >= 0:
+        return INSIDE_FACE, inside, nface, nedge
+    along = -1
     for k in range(nedge):
-        if abs(dot3(get3(d.work.facet_edge, FACETS * shape + k), out)) <= ACROSS:
-            return ON_EDGE, k, nface, nedge
-    return AT_CORNER, 0, nface, nedge
+        direction = edge_direction(m, d, shape, k, out)
+        set3(d.work.facet_edge, FACETS * shape + k, direction)
+        if along < 0 and abs(dot3(direction, out)) <= ACROSS:
+            along = k
+    return (ON_EDGE, along, nface, nedge) if along >= 0 else (AT_CORNER, 0, nface, nedge)
 
 
 @kernel

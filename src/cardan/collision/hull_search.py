@@ -13,6 +13,9 @@ the full search can only end at the same vertex, which two conditions ensure:
 Good starts are the end of the previous search, and the end of the corresponding search for the same pair of geoms in
 the previous call.
 
+Exact collisions (`cardan.collision.distance`) do not need the result of a full search. With ``d.work.takes_highest``,
+the farthest of the vertices about as far is the result, and the first one of those equally far.
+
 Up to about a hundred vertices, a scan of all is faster than a search, whose branches are unpredictable. The vertices of
 such hulls are stored side by side (``aux.hull_point``). Integers of 22 bits, computed in single precision, show which
 vertices are about as far as the farthest one. Usually, there is only one such vertex. The result is again that of a
@@ -200,6 +203,41 @@ def is_only_peak(m: Model, d: Data, shape: int, direction: Vec3, peak: int) -> b
 
 
 @kernel
+def highest_of_tied(m: Model, d: Data, shape: int, direction: Vec3, peak: int) -> int:
+    """Return the farthest vertex among those about as far as `peak`, the first of equal ones; -1 if there are too many.
+
+    Vertices are about as far as in `is_only_peak`.
+    """
+    best, highest = peak, extent(m, d, shape, peak, direction)
+    floor = highest - d.work.shape_lead[shape]
+    d.work.tied[0] = peak
+    count, place = 1, 0
+    while place < count:
+        k = edges_of(m, d, shape, d.work.tied[place])
+        while m.aux.hull_neighbour[k, 0] >= 0:
+            reach = row_extent(m, m.aux.hull_neighbour[k, 0], direction)
+            vertex = m.mesh_graph[k]
+            if reach >= floor and not is_tied(d, count, vertex):
+                if count == MOST_TIED:
+                    return NO_VERTEX
+                d.work.tied[count] = vertex
+                count += 1
+                if reach > highest or (reach == highest and vertex < best):
+                    best, highest = vertex, reach
+            k += 1
+        place += 1
+    return best
+
+
+@kernel
+def settle_tie(m: Model, d: Data, shape: int, direction: Vec3, peak: int, lead: float) -> int:
+    """Return the farthest vertex of a hull, where a search has ended at `peak`; -1 if it has to be searched from 0."""
+    if d.work.shape_lead[shape] == NEVER or may_get_stuck(m, d, shape, direction, peak):
+        return NO_VERTEX
+    return peak if lead >= d.work.shape_lead[shape] else highest_of_tied(m, d, shape, direction, peak)
+
+
+@kernel
 def is_certain(m: Model, d: Data, shape: int, direction: Vec3, peak: int, lead: float) -> bool:
     """Return whether every search ends at `peak`.
 
@@ -227,6 +265,7 @@ def prepare_hull(m: Model, d: Data, shape: int, mesh: int, radius: float) -> Non
     d.work.shape_scale[shape] = 1.0 / max(radius, MINVAL)
     d.work.shape_vertex[shape] = 0
     d.work.recall_row = -1
+    d.work.takes_highest = 0
 
 
 @kernel
@@ -265,7 +304,11 @@ def search_hull(m: Model, d: Data, shape: int, direction: Vec3) -> int:
             if extent(m, d, shape, recalled, direction) > extent(m, d, shape, start, direction):
                 start = recalled
     vertex, lead = climb_hull(m, d, shape, direction, start)
-    if start != 0 and not is_certain(m, d, shape, direction, vertex, lead):
+    if d.work.takes_highest == 1:
+        vertex = settle_tie(m, d, shape, direction, vertex, lead)
+    elif start != 0 and not is_certain(m, d, shape, direction, vertex, lead):
+        vertex = NO_VERTEX
+    if vertex < 0:
         vertex, _ = climb_hull(m, d, shape, direction, 0)
     if place >= 0:
         d.work.recall_vertex[d.work.recall_row, place] = vertex
@@ -309,6 +352,21 @@ def only_peak_of(m: Model, d: Data, shape: int, direction: Vec3, least: Any, cou
 
 
 @kernel
+def highest_of_scan(m: Model, d: Data, shape: int, direction: Vec3, least: Any, count: int) -> int:
+    """Return the farthest of the `count` vertices with ``d.work.hull_reach`` >= `least`, the first of equal ones."""
+    best, highest, k = NO_VERTEX, LOWEST, 0
+    while count > 0:
+        if d.work.hull_reach[k] >= least:
+            count -= 1
+            if k < d.work.shape_nvert[shape]:
+                reach = extent(m, d, shape, k, direction)
+                if reach > highest:
+                    best, highest = k, reach
+        k += 1
+    return best
+
+
+@kernel
 def is_unchanged(m: Model, d: Data, shape: int, width: int, vertex: int) -> bool:
     """Return whether a vertex of a hull still has the position stored by the compiler. Users may edit mesh vertices."""
     row, point = vertex_row(m, d, shape, vertex), d.work.shape_scan[shape] + vertex
@@ -321,7 +379,10 @@ def is_unchanged(m: Model, d: Data, shape: int, width: int, vertex: int) -> bool
 
 @kernel
 def candidate(m: Model, d: Data, shape: int, direction: Vec3, width: int) -> int:
-    """Return the only peak among the vertices about as far as the farthest one; -1 if there may be others."""
+    """Return the only peak among the vertices about as far as the farthest one; -1 if there may be others.
+
+    With ``d.work.takes_highest``, return the farthest one.
+    """
     if not dot3(direction, direction) < LONGEST:
         return -1  # NaN or too long
     # integers: the result does not depend smoothly on the direction, and single precision has no derivatives
@@ -336,6 +397,8 @@ def candidate(m: Model, d: Data, shape: int, direction: Vec3, width: int) -> int
     count, total = both // ONE_FOUND, both % ONE_FOUND
     if count == 1:
         return total if total < d.work.shape_nvert[shape] else -1
+    if d.work.takes_highest == 1:
+        return highest_of_scan(m, d, shape, direction, least, count)
     return only_peak_of(m, d, shape, direction, least, count) if count <= MOST_TIED else -1
 
 
@@ -344,6 +407,7 @@ def scan_hull(m: Model, d: Data, shape: int, direction: Vec3) -> int:
     """Vertex of a small hull that is farthest in a direction, as found by a search from the first vertex."""
     width = (d.work.shape_nvert[shape] + SCAN_WIDTH - 1) & -SCAN_WIDTH
     vertex = candidate(m, d, shape, direction, width)
-    if vertex >= 0 and is_unchanged(m, d, shape, width, vertex) and not may_get_stuck(m, d, shape, direction, vertex):
-        return vertex
+    if vertex >= 0 and is_unchanged(m, d, shape, width, vertex):
+        if d.work.takes_highest == 1 or not may_get_stuck(m, d, shape, direction, vertex):
+            return vertex
     return climb_hull(m, d, shape, direction, 0)[0]

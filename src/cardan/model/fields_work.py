@@ -422,4 +422,5 @@ WORK: tuple[Field, ...] = (
     Field("work.facet_edge", "f8", (2 * FACETS, 3), "collision: directions of candidate edges of both shapes"),
     Field("work.outline_dist", "f8", (OUTLINE,), "collision: distances of the corners of the clipped face"),
     Field("work.rk_rate", "f8", ("nv",), "step: velocity of a Runge-Kutta stage in the tangent space at the start"),
+    Field("work.takes_highest", "i8", (), "collision: whether searches of hulls end at the first farthest vertex"),
 )

@@ -1035,6 +1035,7 @@ class _Data_work:
     facet_edge: Final[Array2]
     outline_dist: Final[Array1]
     rk_rate: Final[Array1]
+    takes_highest: int
     history_value: Final[Array1]
 
 class Data:
