@@ -26,7 +26,8 @@ FLOORS = (
     ("visual",),
     ("render",),
     ("view",),
-    ("__init__", "__main__", "face", "cli", "rollout", "minimize", "msh2obj", "viewer", "as_mujoco", "torch", "jax"),
+    ("__init__", "__main__", "face", "cli", "rollout", "minimize", "msh2obj", "viewer", "as_mujoco"),
+    ("torch", "jax", "sysid"),
 )
 FLOOR_OF = {part: floor for floor, parts in enumerate(FLOORS) for part in parts}
 TEXT = {"spec", "mjcf"}
