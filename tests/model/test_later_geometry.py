@@ -21,7 +21,9 @@ BODIES = (
     """<body><body pos="2 2 2"><joint/><geom size=".2" pos="1 0 0"/><geom size=".7" pos="-1 0 0" mass="0"/>
       <body pos="0 1 0"><geom size=".1"/><body pos="0 3 0" euler="20 30 40"><joint pos=".1 0 5"/>
         <geom size=".1"/></body></body></body></body>
-    <body><joint/><inertial mass="1" pos="0 0 0" diaginertia=".1 .1 .1"/></body>""",
+    <body><joint/><inertial mass="1" pos="0 0 0" diaginertia=".1 .1 .1"/></body>
+    <body><joint/><inertial mass="1" pos="3e-7 0 4e-7" diaginertia=".1 .1 .1"/><geom size=".3"/></body>
+    <body><joint/><inertial mass="1" pos="1 0 0" diaginertia=".1 .1 .1"/><geom size=".3" pos="1 3e-7 0"/></body>""",
 )
 CUBE = "-1 -1 -1  1 -1 -1  -1 1 -1  1 1 -1  -1 -1 1  1 -1 1  -1 1 1  1 1 1"
 
@@ -47,7 +49,7 @@ def test_models_without_trees() -> None:
 
 
 def hulls(shape: str) -> str:
-    """A model with two meshes that do not collide, one of them without a hull, and two that do."""
+    """Make a model with two meshes that do not collide, one of them without a hull, and two that do."""
     others = f'<mesh name="a" vertex="{CUBE}"/><mesh name="d" builtin="sphere" params="1"/>'
     meshes = f'{others}<mesh name="b" {shape}/><mesh name="c" vertex="{CUBE}"/>'
     geoms = '<geom type="mesh" mesh="b"/><geom type="mesh" mesh="c" pos="5 0 0"/>'

@@ -15,19 +15,21 @@ from cardan.model.hulls import hull_rows
 if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
 
-DIRECTIONS = np.array([*product((-1.0, 0.0, 1.0), repeat=3)])
+DIRECTIONS = np.array([*product((-1.0, 0.0, 1.0), repeat=3)], np.float32)
 """Directions in which hulls have extreme vertices (27, 3): z changes first. The direction in the middle is 0."""
 
 
 def extreme_vertices(m: MjModel) -> np.ndarray:
     """Return the farthest vertices of hulls along `DIRECTIONS` (nmesh, 27), as numbers in the graphs of the hulls.
 
-    Of equally far vertices, the first counts. Meshes without a hull have zeros.
+    Distances are in single precision, as in the reference. Of equally far vertices, the first counts. Meshes without a
+    hull have zeros.
     """
-    found = np.zeros((m.nmesh, len(DIRECTIONS)), np.int32)
+    found, along = np.zeros((m.nmesh, len(DIRECTIONS)), np.int32), DIRECTIONS.T
     for mesh, rows in enumerate(hull_rows(m)):
         if m.mesh_graphadr[mesh] >= 0:
-            found[mesh] = (m.mesh_vert[rows].astype(float) @ DIRECTIONS.T).argmax(axis=0)
+            x, y, z = m.mesh_vert[rows].T[:, :, None]
+            found[mesh] = (x * along[0] + y * along[1] + z * along[2]).argmax(axis=0)
     return found
 
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 SHORTEST = 1e-5
 """Smallest length of a rotation (m)."""
+BODY_FRAME, INERTIA_FRAME = 1, 2
+"""Values of ``*_sameframe``: the frame counts as that of the body, or of its inertia."""
 
 
 def tree_bodies(m: MjModel) -> tuple[np.ndarray, np.ndarray]:
@@ -46,9 +48,10 @@ def dof_lengths(m: MjModel) -> np.ndarray:
     of mass to a point of a geom's bounding sphere, to an anchor of its own joints or of those of its children.
     """
     radius = np.full(m.nbody, SHORTEST)
-    centre = m.body_ipos
-    distance = np.linalg.norm(m.geom_pos - centre[m.geom_bodyid], axis=1) + m.geom_rbound
-    np.maximum.at(radius, m.geom_bodyid, distance)
+    centre = np.where(m.body_sameframe[:, None] == BODY_FRAME, 0.0, m.body_ipos)
+    place = np.where(m.geom_sameframe[:, None] == BODY_FRAME, 0.0, m.geom_pos) - centre[m.geom_bodyid]
+    distance = np.where(m.geom_sameframe == INERTIA_FRAME, 0.0, np.linalg.norm(place, axis=1))
+    np.maximum.at(radius, m.geom_bodyid, distance + m.geom_rbound)
     for joint in range(m.njnt):
         body = int(m.jnt_bodyid[joint])
         parent, anchor = int(m.body_parentid[body]), m.jnt_pos[joint]
