@@ -2,11 +2,13 @@
 
 Not a timing. Of every model that both engines load, the compiled fields, the smooth dynamics, `mj_forward`, and the
 states after 1 and after 10 steps are compared. MuJoCo 4.0.0 runs in a process of its own (`tests/later.py`). Arguments
-of `compare` select models by a part of their path: ``python -c "from benchmarks.compat import main; main('hand')"``.
+of `main` select models by a part of their path, and parts: ``python -c "from benchmarks.compat import main;
+main('hand', ('compile',))"``. The results of all models are saved; those of other parts stay.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import warnings
@@ -19,7 +21,8 @@ import numpy as np
 import cardan
 from benchmarks import compat_probe
 from benchmarks.scenes import WIDE
-from benchmarks.timing import save
+from benchmarks.timing import RESULTS, save
+from cardan.model.fields_derived import MODEL_VIEWS
 from cardan.model.tables import MODEL
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -40,12 +43,17 @@ OWN = (
 The numbers in ``plugin`` are those of the process's registry, in which 4.0 has other plugins before them.
 """
 LEFT_OUT = "aux.", "vis.", "mesh_pathadr", "hfield_pathadr", "skin_pathadr", "tex_pathadr"
+NAMES = (
+    *(field.name for field in MODEL.fields if field.name not in OWN and not field.name.startswith(LEFT_OUT)),
+    *(view.field.name for view in MODEL_VIEWS if "mesh_poly" not in view.field.name and view.field.name not in OWN),
+)
+"""Fields to compare: stored ones and computed ones. Polygons have Cardan's order."""
 PROBE = Path(compat_probe.__file__).read_text()
 CODE = """
 scope = {}
 exec(probe, scope)
 m = mujoco.MjModel.from_xml_path(path)
-out = {"compile": scope["fields_of"](m, names), **scope["measured"](mujoco, m)}
+out = {"compile": scope["fields_of"](m, names), **(scope["measured"](mujoco, m) if parts[1:] else {})}
 """
 
 
@@ -69,29 +77,29 @@ def first_difference(part: str, expected: dict[str, Any], found: dict[str, Any])
     return ""
 
 
-def compared(path: Path, later: Later) -> dict[str, str]:
+def compared(path: Path, later: Later, parts: tuple[str, ...]) -> dict[str, str]:
     """First differences of a model by part; ``error`` if one of the engines does not load or run it."""
-    names = [field.name for field in MODEL.fields if field.name not in OWN and not field.name.startswith(LEFT_OUT)]
     try:
-        there = later.run(CODE, {"probe": PROBE, "path": str(path), "names": names})
+        there = later.run(CODE, {"probe": PROBE, "path": str(path), "names": NAMES, "parts": parts})
     except LaterError as error:
         return {"error": f"4.0.0: {error.reason.splitlines()[0] if error.reason else error.kind}"}
     try:
         m = cardan.MjModel.from_xml_path(str(path), compat="4.0")
-        here = {"compile": compat_probe.fields_of(m, names), **compat_probe.measured(cardan, m)}
+        here = {"compile": compat_probe.fields_of(m, NAMES)}
+        here |= compat_probe.measured(cardan, m) if parts[1:] else {}
     except Exception as error:
         return {"error": f"Cardan: {type(error).__name__}: {str(error).splitlines()[0]}"}
-    return {part: first_difference(part, there[part], here[part]) for part in TOLERANCES}
+    return {part: first_difference(part, there[part], here[part]) for part in parts}
 
 
-def summarised(rows: list[dict[str, str]]) -> dict[str, dict[str, Any]]:
+def summarised(rows: list[dict[str, str]], parts: tuple[str, ...]) -> dict[str, dict[str, Any]]:
     """Number of equal models by part, and how often a quantity is the first that differs."""
     summary: dict[str, dict[str, Any]] = {}
-    for part, tolerance in TOLERANCES.items():
+    for part in parts:
         first = Counter(row[part].split()[0] for row in rows if row[part])
         words = ", ".join(f"{name} {count}" for name, count in first.most_common())
         equal = sum(not row[part] for row in rows)
-        summary[part] = {"equal": equal, "models": len(rows), "tolerance": tolerance, "first": words}
+        summary[part] = {"equal": equal, "models": len(rows), "tolerance": TOLERANCES[part], "first": words}
     return summary
 
 
@@ -103,21 +111,22 @@ def later_python() -> str:
     return python
 
 
-def main(chosen: str = "") -> None:
-    """Print and save the table; ``chosen`` is a part of the paths of the models."""
+def main(chosen: str = "", parts: tuple[str, ...] = tuple(TOLERANCES)) -> None:
+    """Print and save the table; ``chosen`` is a part of the paths of the models, ``parts`` begins with "compile"."""
     warnings.simplefilter("ignore")
     later = Later(later_python())
     rows: dict[str, dict[str, Any]] = {}
     for path in sorted(path for folder in FOLDERS for path in (WIDE / folder).rglob("*.xml")):
         name = str(path.relative_to(WIDE))
         if chosen in name:
-            rows[name] = row = compared(path, later)
+            rows[name] = row = compared(path, later, parts)
             print(name, *(f"| {part}: {text}" for part, text in row.items() if text), flush=True)
-    summary = summarised([row for row in rows.values() if "error" not in row])
+    summary = summarised([row for row in rows.values() if "error" not in row], parts)
     for part, row in summary.items():
         print(f"{part}: {row['equal']} of {row['models']} equal; first to differ: {row['first']}")
     if not chosen:
-        save("compat", summary)
+        kept = RESULTS / "compat.json"
+        save("compat", (json.loads(kept.read_text())["rows"] if kept.exists() else {}) | summary)
 
 
 if __name__ == "__main__":
