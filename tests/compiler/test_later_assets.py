@@ -149,7 +149,7 @@ ROLES = ("rgb", "normal", "occlusion", "roughness", "metallic", "opacity", "emis
 def test_layers(defaults: str, material: str) -> None:
     """Layers of default classes and of the material add up; a texture is the layer of the colour."""
     m = assert_as_in_4_0(model(TEXTURES + material, defaults), ("mat_texid", *MATERIAL_FIELDS))
-    np.testing.assert_array_equal(m.mat_texid, m.mat_layertexid[:, 1])
+    np.testing.assert_array_equal(m.mat_texid, m.mat_layertexid)
 
 
 def test_undefined_properties() -> None:

@@ -7,11 +7,11 @@ from math import isfinite, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cardan.compiler.orientation import element_pose, element_poses, frames_pose
-from cardan.compiler.shapes import SHAPES, Shape, check_size
+from cardan.compiler.shapes import SHAPES, SHELLS, Shape, check_size
 from cardan.errors import with_article
 from cardan.maths.pose import compose, compose_as_is
 from cardan.maths.types import Pose, Vec3
-from cardan.maths.vector import add3
+from cardan.maths.vector import add3, scale3
 from cardan.spec.orientation import segment_pose, size_from_segment
 
 if TYPE_CHECKING:
@@ -238,7 +238,9 @@ def masses(geoms: Resolved, found: Sequence[Figure], counts: Sequence[bool]) -> 
     mass: list[float] = []
     inertia: list[Vec3] = []
     for number, (figure, given, density) in enumerate(zip(found, geoms["mass"], geoms["density"], strict=True)):
-        volume = figure.volume
+        volume, shell = figure.volume, None
+        if shells and geoms.one(number)["shellinertia"] and geoms.one(number)["type"] in SHELLS:
+            volume, shell = SHELLS[geoms.one(number)["type"]](figure.solid)
         if shells or density < 0.0 or (given is not None and given < 0.0) or (not volume and figure.dataid >= 0):
             _check_mass(geoms, number, figure, counts[number])
         if not volume:
@@ -247,16 +249,14 @@ def masses(geoms: Resolved, found: Sequence[Figure], counts: Sequence[bool]) -> 
             continue
         own = volume * density if given is None else given
         mass.append(own)
-        inertia.append(figure.shape.inertia(figure.solid, own))
+        inertia.append(figure.shape.inertia(figure.solid, own) if shell is None else scale3(shell, own))
     return mass, inertia
 
 
 def _check_mass(geoms: Resolved, number: int, found: Figure, counts: bool) -> None:
     element, values = geoms.elements[number], geoms.one(number)
-    if counts and values["shellinertia"] and values["type"] != "mesh":
-        raise element.error(
-            f"only meshes can have their mass on the surface, not {with_article(values['type'])}", "shellinertia"
-        )
+    if counts and values["shellinertia"] and values["type"] not in ("mesh", *SHELLS):
+        raise element.error(f"{with_article(values['type'])} can't have its mass on the surface", "shellinertia")
     for name in ("mass", "density"):
         if values[name] is not None and values[name] < 0.0:
             if counts:

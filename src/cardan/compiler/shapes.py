@@ -103,6 +103,72 @@ SHAPES: dict[str, Shape] = {
 SHAPES["hfield"] = SHAPES["box"]  # a height field has the mass of a box as thick as its base and half its top
 
 
+# --- shells -----------------------------------------------------------------------------------------------------------
+
+Shell = tuple[float, Vec3]
+"""Area of a surface (m^2), and its principal moments of inertia for unit mass (m^2)."""
+
+_THICKNESS = 1e-6  # of the shell of an ellipsoid, m, as in MuJoCo 4.0
+_THOMSEN = 1.6075  # exponent of Thomsen's formula for the area of an ellipsoid
+
+
+def _sphere_shell(s: Vec3) -> Shell:
+    moment = 2.0 * s[0] * s[0] / 3.0
+    return 4.0 * pi * s[0] * s[0], (moment, moment, moment)
+
+
+def _box_shell(s: Vec3) -> Shell:
+    """Return the shell of a box: three pairs of rectangles."""
+    x, y, z = s
+    sides = (y * z, x * z, x * y)
+    area = sum(sides)
+    # second moments of mass along each axis
+    squares = [half * half * (side + (area - side) / 3.0) / area for half, side in zip(s, sides, strict=True)]
+    return 8.0 * area, (squares[1] + squares[2], squares[0] + squares[2], squares[0] + squares[1])
+
+
+def _cylinder_shell(s: Vec3) -> Shell:
+    """Return the shell of a cylinder: a barrel and two discs."""
+    radius, half = s[0], s[1]
+    discs = radius / (radius + 2.0 * half)
+    square, long = radius * radius, half * half
+    side = (1.0 - discs) * (square / 2.0 + long / 3.0) + discs * (square / 4.0 + long)
+    area = 2.0 * pi * radius * (radius + 2.0 * half)
+    return area, (side, side, (1.0 - discs / 2.0) * square)
+
+
+def _capsule_shell(s: Vec3) -> Shell:
+    """Return the shell of a capsule. The half spheres' centres of mass are radius / 2 beyond the barrel's ends."""
+    radius, half = s[0], s[1]
+    caps = radius / (radius + half)
+    square, long = radius * radius, half * half
+    side = (1.0 - caps) * (square / 2.0 + long / 3.0) + caps * (2.0 * square / 3.0 + long + half * radius)
+    area = 4.0 * pi * radius * (radius + half)
+    return area, (side, side, (1.0 - caps / 3.0) * square)
+
+
+def _ellipsoid_shell(s: Vec3) -> Shell:
+    """Return the shell of an ellipsoid: a layer of equal thickness between two ellipsoids. The area is Thomsen's."""
+    outer = (s[0] + _THICKNESS, s[1] + _THICKNESS, s[2] + _THICKNESS)
+    inside, whole = s[0] * s[1] * s[2], outer[0] * outer[1] * outer[2]
+    small, large = _solid_inertia(inside, 5.0, s), _solid_inertia(whole, 5.0, outer)
+    x, y, z = ((b - a) / (whole - inside) for a, b in zip(small, large, strict=True))
+    products = (s[0] * s[1], s[0] * s[2], s[1] * s[2])
+    area = 4.0 * pi * (sum(product**_THOMSEN for product in products) / 3.0) ** (1.0 / _THOMSEN)
+    return area, (x, y, z)
+
+
+SHELLS: dict[str, Callable[[Vec3], Shell]] = {
+    "plane": lambda s: (0.0, (0.0, 0.0, 0.0)),
+    "sphere": _sphere_shell,
+    "box": _box_shell,
+    "cylinder": _cylinder_shell,
+    "capsule": _capsule_shell,
+    "ellipsoid": _ellipsoid_shell,
+}
+"""Shells of primitive geoms, for ``shellinertia`` (MuJoCo since 3.2)."""
+
+
 def check_size(element: Element, kind: str, size: Vec3) -> None:
     """Check that all sizes (m) of a shape of type ``kind``, or the third size of a plane, are positive.
 

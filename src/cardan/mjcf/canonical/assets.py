@@ -107,6 +107,9 @@ def put_flexes(scribe: Scribe) -> None:
         element = scribe.put(section, "flex", values)
         _put_part(scribe, element, "contact", _CONTACT, number)
         _put_part(scribe, element, "edge", _EDGE, number)
+        elasticity = origin.child("elasticity") if origin is not None else None
+        if elasticity is not None:
+            element.append("elasticity", dict(elasticity.attributes), elasticity)
 
 
 def _keep_corners(origin: Element, values: Values) -> None:
