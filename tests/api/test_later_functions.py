@@ -171,3 +171,50 @@ def test_absent_arguments() -> None:
     assert cardan.mju_raySkin(1, 3, face, vert, [0.2, 0.2, 2.0], [0, 0, -1.0], None) == pytest.approx(2.0)
     with pytest.raises(ValueError, match="from 0 to nvert"):
         cardan.mju_raySkin(1, 3, face + 1, vert, [0.2, 0.2, 2.0], [0, 0, -1.0], None)
+
+
+SITES = """
+<mujoco>
+  <asset><mesh name="t" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset>
+  <worldbody>
+    <body euler="10 20 30" pos=".1 0 0">
+      <site type="capsule" size=".2 .5"/><site type="cylinder" size=".2 .5"/><site type="ellipsoid" size=".2 .5 .3"/>
+      <site type="box" size=".2 .5 .3" euler="10 0 0"/><site type="mesh" mesh="t"/><site size=".4"/>
+    </body>
+  </worldbody>
+</mujoco>
+"""
+
+
+def test_points_inside_sites() -> None:
+    """All shapes, at many points."""
+    code = """
+import numpy as np
+m = mujoco.MjModel.from_xml_string(sites)
+d = mujoco.MjData(m)
+mujoco.mj_forward(m, d)
+points = np.random.default_rng(0).uniform(-0.7, 0.7, (300, 3))
+out = [[mujoco.mj_insideSite(m, d, k, p) for p in points] for k in range(m.nsite)]"""
+    own: dict[str, Any] = {"mujoco": cardan, "sites": SITES}
+    exec(code, own)
+    assert own["out"] == later_run(code, sites=SITES)
+    assert all(0 < sum(row) < 300 for row in own["out"])
+    m = cardan.MjModel.from_xml_string(SITES)
+    with pytest.raises(IndexError, match="site 6 does not exist"):
+        cardan.mj_insideSite(m, cardan.MjData(m), 6, [0, 0, 0])
+
+
+def test_groups_of_options_are_assigned_by_value() -> None:
+    """A model copies the values; arrays of it stay the same."""
+    m = cardan.MjModel.from_xml_string(XML)
+    gravity, option = m.opt.gravity, cardan.MjOption()
+    option.gravity, option.timestep = (0, 0, -1), 0.25
+    m.opt = option
+    option.timestep = 0.5
+    assert (gravity.tolist(), m.opt.timestep) == ([0, 0, -1], 0.25)
+    other = cardan.MjModel.from_xml_string("<mujoco><visual><global fovy='70'/></visual></mujoco>")
+    m.vis = other.vis
+    assert m.vis.global_.fovy == 70
+    m.vis.map = other.vis.map
+    with pytest.raises(TypeError, match=r"MjModel.opt should be a MjOption, got int"):
+        m.opt = 3

@@ -13,6 +13,7 @@ import numpy as np
 
 from cardan.api.arguments import numbers, require, target_of, vector_of
 from cardan.api.native_call import native_by
+from cardan.collision.inside import inside_site
 from cardan.collision.ray import MISS
 from cardan.collision.ray_mesh import ray_triangle
 from cardan.collision.ray_scene import (
@@ -24,7 +25,10 @@ from cardan.collision.ray_scene import (
     cast_ray,
     cast_rays,
 )
+from cardan.jit import kernel
 from cardan.jit.binding.arguments import Integer, Number, element, source, target
+from cardan.maths.vector import get3
+from cardan.model.kernel_views import Data, Model
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.soft.rays import cast_at_flex
@@ -285,4 +289,24 @@ def mju_raySkin(nface: int, nvert: int, face: Any, vert: Any, pnt: Any, vec: Any
     return float(best)
 
 
-__all__ = ["mj_multiRay", "mj_ray", "mj_rayHfield", "mj_rayMesh", "mju_rayFlex", "mju_rayGeom", "mju_raySkin"]
+@kernel
+def _inside_site(m: Model, d: Data, siteid: int, point: Any) -> int:
+    return 1 if inside_site(m, d, siteid, get3(point, 0)) else 0
+
+
+@native_by(_inside_site, siteid=element("site", "nsite"), point=source(3))
+def mj_insideSite(m: MjModel, d: MjData, siteid: int, point: Any) -> int:
+    """Return 1 if a point (3,), world frame, is inside a site (its convex hull if it has a mesh), otherwise 0."""
+    ...
+
+
+__all__ = [
+    "mj_insideSite",
+    "mj_multiRay",
+    "mj_ray",
+    "mj_rayHfield",
+    "mj_rayMesh",
+    "mju_rayFlex",
+    "mju_rayGeom",
+    "mju_raySkin",
+]

@@ -156,6 +156,20 @@ def copy_group(target: Any, source: Any) -> None:
         setattr(target, name, getattr(source, name))
 
 
+def assign_group(target: Any, value: Any, name: str) -> None:
+    """Copy the values of a group of options, or of all visual options, to those of a model.
+
+    Raises:
+        TypeError: `value` is of another class; the message contains the attribute's `name`.
+    """
+    if not isinstance(value, type(target)):
+        raise TypeError(f"{name} should be a {type(target).__name__}, got {type(value).__name__}")
+    if isinstance(target, FieldGroup):
+        copy_group(target, value)
+    else:
+        target.take(value)
+
+
 def listing(instance: Any, title: str, names: Iterable[str]) -> str:
     """Return the `repr` of `instance`: the `title`, then one line for each of the attributes `names`."""
     return "\n".join([f"<{title}", *(f"  {name}: {getattr(instance, name)!r}" for name in names), ">"])

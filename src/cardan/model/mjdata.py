@@ -154,6 +154,11 @@ class _StackIsFull:
     def __get__(self, data: MjData | None, owner: type) -> int:
         if data is None or "_memory" not in data.__dict__:
             raise AttributeError("_resume_address")
+        if is_later():
+            raise FatalError(
+                f"mj_stackAlloc: out of memory, stack overflow\n  max = {data.narena}, available = 0 (d.pstack was set "
+                f"to {data.pstack})"
+            )
         raise FatalError(
             f"mj_stackAlloc: insufficient memory: max = {data.narena} bytes, available = 0 bytes (d.pstack was set to "
             f"{data.pstack})"
@@ -225,7 +230,7 @@ class MjData(Native, DataNames):
             sizes = data_sizes(model)
             memory = new_memory(model, sizes)
         if call is None:
-            call = np.zeros(5, np.int64)
+            call = np.zeros(5, np.int64)[:]  # a view, as other arrays of the data are
         call[2:] = model.address, memory.address, id(model)
         self._native = call
         self.__dict__.update(model=model, _memory=memory, address=memory.address, _views={}, _plugin_data=[])

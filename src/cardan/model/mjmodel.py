@@ -24,6 +24,8 @@ from cardan.model import option_flags
 from cardan.model.attributes import (
     ArrayAttribute,
     FieldGroup,
+    assign_group,
+    copy_group,
     group_class,
     listing,
     not_settable,
@@ -129,6 +131,11 @@ class MjVisual:
     def __repr__(self) -> str:
         return listing(self, "MjVisual", sorted(self._groups))
 
+    def take(self, other: MjVisual) -> None:
+        """Copy all values of other visual options."""
+        for name, group in self._groups.items():
+            copy_group(group, other._groups[name])
+
     def __eq__(self, other: object) -> bool:
         return self._groups == other._groups if isinstance(other, MjVisual) else NotImplemented
 
@@ -136,7 +143,10 @@ class MjVisual:
 
 
 def _visual_group(name: str) -> property:
-    return property(lambda self: self._groups[name], doc=f"The group {name.strip('_')} of the visual options.")
+    def put(self: MjVisual, value: Any) -> None:
+        assign_group(self._groups[name], value, f"MjVisual.{name}")
+
+    return property(lambda self: self._groups[name], put, doc=f"The group {name.strip('_')} of the visual options.")
 
 
 for _prefix, _cls in VISUAL_GROUPS.items():
@@ -367,6 +377,8 @@ class MjModel(Native, ModelNames):
     def __setattr__(self, name: str, value: Any) -> None:
         if name in ARRAYS or name in RENAMED_ARRAYS:
             set_array(getattr(self, name), name, value)
+        elif name in GROUPS:
+            assign_group(getattr(self, name), value, f"MjModel.{name}")
         elif name in SIZE_NAMES:
             raise AttributeError(f"MjModel.{name} is a size and can't be set")
         elif name.startswith("_"):

@@ -276,6 +276,8 @@ def _part(view: ElementView, field: Field) -> np.ndarray:
         rows, columns = RECTANGLES[field.name]
         width = prod(int(arrays[name][view._id]) for name in columns)
         part = array[start:stop].reshape(int(arrays[rows][view._id]), width)
+        if view._memory.sizes["is_4_0"]:
+            part = part.reshape([int(arrays[name][view._id]) for name in (rows, *columns)])
     elif not holds_many(field):
         part = array[start]
     else:
