@@ -118,3 +118,24 @@ def test_status() -> None:
     names = {row.later for row in rows} | {word.later for word in words}
     names.update(name for word in words for name in word.later_keywords.values())
     assert {name for name in names if name and name not in features} == set()
+
+
+TARGETS = (
+    '<mujoco><worldbody><body name="b"><joint name="h"/><geom size=".1"/><site name="s"/></body></worldbody><tendon>'
+    '<fixed name="t"><joint joint="h" coef="1"/></fixed></tendon><actuator><general {}/></actuator></mujoco>'
+)
+
+
+@pytest.mark.parametrize(
+    "targets",
+    ['site="s" joint="h"', 'joint="h" tendon="t"', 'tendon="t" site="s"', 'joint="h" body="b"', 'site="s" body="b"',
+     'joint="h" jointinparent="h"', 'tendon="t" cranksite="s" slidersite="s" cranklength="1"'],
+)  # fmt: skip
+def test_several_targets(targets: str) -> None:
+    """In 4.0, the last one counts; 3.1.6 refuses them."""
+    xml = TARGETS.format(targets)
+    with pytest.warns(UserWarning, match="exclude each other: only [a-z]+ counts"):
+        m = cardan.MjModel.from_xml_string(xml, compat="4.0")
+    assert m.actuator_trntype[0] == later_run("out = mujoco.MjModel.from_xml_string(xml).actuator_trntype[0]", xml=xml)
+    with pytest.raises(MjcfError, match="exclude each other: an actuator has one target"):
+        cardan.MjModel.from_xml_string(xml, compat="3.1")

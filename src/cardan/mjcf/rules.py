@@ -66,10 +66,17 @@ def in_moving_body(element: Element) -> None:
 
 
 def one_target(element: Element) -> None:
-    """Check that an actuator has exactly one target."""
+    """Check that an actuator has exactly one target. In MuJoCo 4.0, the last of several counts, in a fixed order."""
     if len(_TARGETS & element.attributes.keys()) == 1:
         return
     found = _given(element, TARGETS)
+    if found and element.tree.compat == "4.0":
+        counts = found[-1]
+        element.warn(f"{' and '.join(found)} exclude each other: only {counts} counts", counts)
+        for name in found:
+            if name != counts:
+                del element.attributes[name]
+        return
     if found:
         raise element.error(f"{' and '.join(found)} exclude each other: an actuator has one target", found[1])
     raise element.error(f"no target: give one of {', '.join(t for t in TARGETS if t in element.row.attributes)}")
