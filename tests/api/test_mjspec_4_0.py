@@ -137,6 +137,15 @@ def test_settings_are_merged_by_compiler_conflict() -> None:
     assert parent.option.timestep == 0.001
 
 
+def test_the_world_of_a_child_becomes_a_body() -> None:
+    parent, child = MjSpec(compat="4.0"), arm()
+    child.worldbody.add_geom(size=[0.1, 0, 0])
+    body = parent.worldbody.add_site(pos=[1, 2, 3]).attach_body(child.worldbody, "a-")
+    assert [part.name for part in parent.bodies] == ["world", "a-world", "a-arm", "a-hand"] and body.name == "a-world"
+    body.add_freejoint()
+    assert parent.compile().nv == 7 and len(parent.sensors) == 1
+
+
 # --- binding ---------------------------------------------------------------------------------------------------------
 
 
@@ -163,6 +172,24 @@ def test_bind() -> None:
     assert spec.compile().signature == model.signature
     with pytest.raises(IndexError, match="Invalid index -1"):
         model.bind(geom)
+
+
+@pytest.mark.parametrize("values", [{"mass": 1}, {"mass": 1, "inertia": [1, 1, 1]}])
+def test_an_inertial_frame_that_is_not_explicit(values: dict[str, Any]) -> None:
+    spec = MjSpec(compat="4.0")
+    body = spec.worldbody.add_body(**values)
+    geom = body.add_geom(size=[0.1, 0, 0])
+    body.add_freejoint()
+    mass = later_run("s = mujoco.MjSpec(); b = s.worldbody.add_body(**values); b.add_geom(size=[.1, 0, 0]);"
+                     "b.add_freejoint(); out = s.compile().body_mass[1]", values=values)  # fmt: skip
+    assert not body.explicitinertial
+    assert spec.copy().compile().body_mass[1] == pytest.approx(mass)
+    spec.delete(geom)
+    if "inertia" in values:
+        assert spec.compile().body_mass[1] == 1
+        body.add_geom(size=[0.1, 0, 0])
+        body.explicitinertial = True
+        assert spec.compile().body_mass[1] == 1
 
 
 # --- changes to the whole --------------------------------------------------------------------------------------------

@@ -30,6 +30,7 @@ from cardan.mjcf.writer import write_tree
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.model.vfs import MjVfs, contents
+from cardan.spec.element import Element
 from cardan.spec.layout import Part, Parts, layout, pieces, rearranged, size
 from cardan.spec.mjspec.actuators import MjsSensor
 from cardan.spec.mjspec.authored import MjsAuthored
@@ -39,7 +40,7 @@ from cardan.spec.mjspec.settings import MjsCompiler, MjsDefault
 from cardan.spec.mjspec.specification import KINDS, Specification
 from cardan.spec.orientation import orientation as quat_of
 from cardan.spec.schema.keywords import mjtBuiltin, mjtInertiaFromGeom, mjtLimited, mjtMark
-from cardan.spec.tree import ModelTree, copied_tree
+from cardan.spec.tree import IMPLIED, ModelTree, copied_tree
 
 # fields of the state, each with the part of the layout that names the owners of its entries
 _STATE = {
@@ -148,15 +149,35 @@ class MjSpec(Editing, Archiving, Specification):
 
     @contextmanager
     def files_of(self, vfs: MjVfs | None) -> Iterator[None]:
-        """Return a context manager in which the tree's ``assets`` are the files of a virtual file system."""
+        """Return a context manager in which the tree is as it is compiled.
+
+        Its ``assets`` are the files of a virtual file system, and inertial frames that do not count are left out.
+        """
         own = self.tree.assets
         given = contents(vfs, own)
         if vfs is not None:
             self.tree.assets = dict(given or {})
+        ignored = self._ignored_inertials()
+        for body, place, inertial in ignored:
+            del body.children[place]
         try:
             yield
         finally:
             self.tree.assets = own
+            for body, place, inertial in ignored[::-1]:
+                body.children.insert(place, inertial)
+
+    def _ignored_inertials(self) -> list[tuple[Element, int, Element]]:
+        """Return inertial frames that are not explicit in bodies with geoms, with the body and the place in it."""
+        if self.tree.section("compiler")["inertiafromgeom"] != "auto":
+            return []
+        marked = [element for element, data in self.tree.beside.items() if IMPLIED in data]
+        found: list[tuple[Element, int, Element]] = []
+        for inertial in marked:
+            body = inertial.parent
+            if body is not None and inertial in body.children and any(True for _ in body.content("geom")):
+                found.append((body, body.children.index(inertial), inertial))
+        return found
 
     def settle(self, child: Specification) -> None:
         """Settle conflicts between the settings of an attached specification and this one; see ``compiler.conflict``.

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from cardan.spec.repeated import Pattern, Repeated
 
 WORLD = "world"  # name of the world body
+IMPLIED = "implied"
+"""Mark of an inertial frame that a program did not make explicit (see `ModelTree.beside`)."""
 USER_TEXTURE = "layer user"
 """Name of the texture that a material has in the role ``user``, which MJCF does not have (see `ModelTree.beside`)."""
 LARGEST_FILE = 2**28  # bytes of a file that a model may mention
@@ -39,7 +41,8 @@ class ModelTree:
         macro_instances: names of the plugin instances added by composites and flexcomps. In the model, these instances
             are in the order of their bodies, not in the order of the section ``extension``.
         beside: data of assets that MJCF cannot express, by element and name. A program gives these data: ``data`` of
-            textures (pixels), ``usernode`` and ``usertet`` of meshes, `USER_TEXTURE` of materials.
+            textures (pixels), ``usernode`` and ``usertet`` of meshes, `USER_TEXTURE` of materials; or marks an inertial
+            frame as `IMPLIED`.
         late_keys: attached keyframes that are not assembled yet, each with the values of elements, by part of the
             state.
         first_copies: the first copy of each element that ``replicate`` replaced by copies.
@@ -459,8 +462,9 @@ def copied_tree(tree: ModelTree) -> ModelTree:
     made.uses_later = tree.uses_later
     copy_into(tree.root, made.root)
     made.adopt_sections()
-    twins = zip(tree.section("asset").children, made.section("asset").children, strict=True)
-    made.beside = {copy: dict(tree.beside[asset]) for asset, copy in twins if asset in tree.beside}
+    if tree.beside:
+        twins = zip(tree.root.descendants(), made.root.descendants(), strict=True)
+        made.beside = {copy: dict(tree.beside[element]) for element, copy in twins if element in tree.beside}
     made.defaults.rename_main(tree.defaults.main.name)
     made.defaults.main.copy_entries(tree.defaults.main.entries, tree.defaults.main.actuator)
     stack: list[DefaultClass] = list(tree.defaults.main.children)

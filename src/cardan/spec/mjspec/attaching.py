@@ -10,7 +10,7 @@ from cardan.spec.attach import Attachment, attach_within, restored_on_error
 from cardan.spec.layout import keys_kept
 from cardan.spec.mjspec.struct import Struct
 from cardan.spec.schema.shared import ORIENTATION
-from cardan.spec.tree import names_of
+from cardan.spec.tree import WORLD, names_of
 
 if TYPE_CHECKING:
     from cardan.spec.element import Element
@@ -104,7 +104,8 @@ class Attaching:
     def attach_part(self: Any, where: Struct, part: Any, prefix: str | None, suffix: str | None) -> Any:
         """Attach a body or frame inside the body or frame ``where`` (see ``attach``).
 
-        Return its struct: the given one if elements are shared, else that of the copy.
+        Return its struct: the given one if elements are shared, else that of the copy. The world of another
+        specification becomes a body with its content.
         """
         child, shares = part.spec, not self.copy_during_attach
         if shares and child is self:
@@ -116,7 +117,12 @@ class Attaching:
             return self.struct(self._copied_within(where.element, part.element, prefix or "", suffix or ""))
         self.settle(child)
         attachment = self._attachment(child, prefix or "", suffix or "")
-        (made,) = attachment.run([part.element], where.element, whole=False)
+        if part.element is child.tree.worldbody:
+            with restored_on_error(self.tree, where.element):
+                made = where.element.add("body", name=attachment.renamed(WORLD))
+                attachment.run(list(part.element.children), made, whole=True)
+        else:
+            (made,) = attachment.run([part.element], where.element, whole=False)
         self._take_over(child, attachment, shares)
         return self.struct(made)
 

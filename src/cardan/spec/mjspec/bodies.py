@@ -24,7 +24,7 @@ from cardan.spec.schema.body import (
 )
 from cardan.spec.schema.keywords import CAMERA_OUTPUT, FLUID_SHAPE, PROJECTION
 from cardan.spec.schema.shared import ORIENTATION
-from cardan.spec.tree import WORLD
+from cardan.spec.tree import IMPLIED, WORLD
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -257,7 +257,17 @@ class MjsBody(Container):
     def part(self, tag: str, make: bool = False) -> Any:
         """Return the ``inertial`` element, even inside a frame. If missing, add one (``make``) or return None."""
         found = next((element for element, _ in self.element.content(tag)), None)
-        return self.element.add(tag, pos=(0.0, 0.0, 0.0)) if found is None and make else found
+        if found is None and make:
+            found = self.element.add(tag, pos=(0.0, 0.0, 0.0))
+            if self.spec.compat == "4.0":
+                self.spec.tree.beside[found] = {IMPLIED: True}
+        return found
+
+    def write(self, row: Attribute, name: str, value: Any, part: str | None = None) -> None:
+        """Write an attribute as `Struct.write` does. Setting ``ipos`` makes the inertial frame explicit."""
+        super().write(row, name, value, part)
+        if part == "inertial" and row.name == "pos":
+            self.spec.tree.beside.pop(self.part(part), None)
 
     @property
     def ialt(self) -> MjsOrientation:
@@ -266,12 +276,18 @@ class MjsBody(Container):
 
     @property
     def explicitinertial(self) -> bool:
-        """Whether the body has an inertial frame of its own. Assign False to remove it."""
-        return self.part("inertial") is not None
+        """Whether the body has an inertial frame of its own. Assign False to remove it.
+
+        With ``compat="4.0"``, setting only ``mass``, ``inertia`` or ``fullinertia`` does not make the frame explicit:
+        it counts if the body has no geoms.
+        """
+        inertial = self.part("inertial")
+        return inertial is not None and inertial not in self.spec.tree.beside
 
     @explicitinertial.setter
     def explicitinertial(self, value: bool) -> None:
         inertial = self.part("inertial", make=bool(value))
+        self.spec.tree.beside.pop(inertial, None)
         if not value and inertial is not None:
             inertial.parent.children.remove(inertial)
 
