@@ -45,7 +45,11 @@ The numbers in ``plugin`` are those of the process's registry, in which 4.0 has 
 LEFT_OUT = "aux.", "vis.", "mesh_pathadr", "hfield_pathadr", "skin_pathadr", "tex_pathadr"
 NAMES = (
     *(field.name for field in MODEL.fields if field.name not in OWN and not field.name.startswith(LEFT_OUT)),
-    *(view.field.name for view in MODEL_VIEWS if "mesh_poly" not in view.field.name and view.field.name not in OWN),
+    *(
+        view.field.name
+        for view in MODEL_VIEWS
+        if "meshpoly" not in view.field.name.replace("_", "") and view.field.name not in OWN
+    ),
 )
 """Fields to compare: stored ones and computed ones. Polygons have Cardan's order."""
 PROBE = Path(compat_probe.__file__).read_text()

@@ -87,3 +87,32 @@ def polygons_of(fields: dict[str, Any], mesh: int) -> dict[frozenset[int], np.nd
         around = fields["mesh_polymap"][start : start + fields["mesh_polymapnum"][first + vertex]]
         assert sorted(around) == [k for k, corners in enumerate(sets) if vertex in corners]
     return found
+
+
+CHAIN = """<mujoco><worldbody><body><joint/><geom size=".1"/><site name="r"/>
+<body pos="1 0 0"><joint name="j"/><geom size=".1"/><site name="a"/></body>
+<body pos="0 1 0"><joint/><joint axis="1 0 0"/><geom size=".1"/><site name="b"/>
+  <body pos="0 1 0"><joint/><geom size=".1"/><site name="c"/></body></body></body></worldbody>
+<tendon><spatial name="t"><site site="a"/><site site="b"/></spatial>
+  <spatial name="u"><site site="r"/><site site="c"/></spatial>
+  <fixed name="f"><joint joint="j" coef="1"/></fixed></tendon>
+<actuator>ACTUATORS</actuator></mujoco>"""
+
+
+@pytest.mark.parametrize(
+    "actuator",
+    [
+        'tendon="t"',
+        'tendon="u"',
+        'tendon="f"',
+        'joint="j"',
+        'site="c"',
+        'site="a" refsite="b" gear="1 0 0 0 0 0"',
+        'cranksite="a" slidersite="b" cranklength="1"',
+        'cranksite="c" slidersite="r" cranklength="1"',
+    ],
+)
+def test_number_of_moments(actuator: str) -> None:
+    """Tendons and cranks store dofs that move both ends, too."""
+    m, there = compared(CHAIN.replace("ACTUATORS", f"<general {actuator}/>"), "nJmom")
+    assert m.nJmom == there["nJmom"]

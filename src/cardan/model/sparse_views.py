@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cardan.enums import mjtTendon, mjtWrap
+from cardan.enums import mjtTendon, mjtTrn, mjtWrap
 from cardan.maths.quaternion import mul_quat
 from cardan.model import internals
 from cardan.model.sparsity import dof_chain
@@ -113,8 +113,25 @@ def tendons(m: MjModel) -> Pattern:
 
 
 def moments(m: MjModel) -> Pattern:
-    """Return the pattern of the moments of actuators."""
-    return _kept(m, "moment_pattern", lambda: _pattern([[int(dof) for dof in row] for row in moment_rows(m)]))
+    """Return the pattern of the moments of actuators.
+
+    Rows of tendons have the dofs of the tendon's Jacobian; those of cranks have all dofs that move one of the two sites.
+    """
+
+    def make() -> Pattern:
+        _, start, columns = tendons(m) if m.ntendon else (None, np.zeros(0, int), np.zeros(0, int))
+        ends, rows = [*start.tolist(), len(columns)], moment_rows(m)
+        targets, last, parents = m.actuator_trnid.tolist(), internals.array(m, "aux.body_lastdof"), m.dof_parentid
+        for actuator, kind in enumerate(m.actuator_trntype.tolist()):
+            first, second = targets[actuator]
+            if kind == mjtTrn.mjTRN_TENDON:
+                rows[actuator] = columns[ends[first] : ends[first + 1]].tolist()
+            elif kind == mjtTrn.mjTRN_SLIDERCRANK:
+                chains = [dof_chain(parents.tolist(), int(last[m.site_bodyid[site]])) for site in (first, second)]
+                rows[actuator] = sorted({*chains[0], *chains[1]})
+        return _pattern([[int(dof) for dof in row] for row in rows])
+
+    return _kept(m, "moment_pattern", make)
 
 
 def tendon_types(m: MjModel) -> np.ndarray:
