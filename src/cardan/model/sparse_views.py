@@ -115,7 +115,7 @@ def tendons(m: MjModel) -> Pattern:
 def moments(m: MjModel) -> Pattern:
     """Return the pattern of the moments of actuators.
 
-    Rows of tendons have the dofs of the tendon's Jacobian; those of cranks have all dofs that move one of the two sites.
+    Rows of tendons have the dofs of the tendon's Jacobian. Rows of cranks have all dofs that move one of the two sites.
     """
 
     def make() -> Pattern:
