@@ -25,6 +25,7 @@ from cardan.enums import mjtStage, mjtState
 from cardan.errors import FatalError
 from cardan.jit.front.stage import Form
 from cardan.model import internals
+from cardan.model.computed import shown_dtype
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.step.pipeline import FWD_POSITION, FWD_VELOCITY, PROGRAMS, SENSOR_POS, SENSOR_VEL, STEP
@@ -211,8 +212,8 @@ class BackEnd(ABC):
         return view
 
     def dtype_of(self, name: str) -> np.dtype:
-        """Element type of a field of the data."""
-        return self.memories.struct.by_name[name].numpy_dtype
+        """Element type of a field of the data, as MjData shows it."""
+        return shown_dtype(self.models.shown, self.memories.struct.by_name[name])
 
     def numbers(self, name: str) -> np.ndarray:
         """NumPy array (nworld, ...) of a field of the data."""

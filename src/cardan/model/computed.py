@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cardan.jit.memory.fields import Struct
+from cardan.jit.memory.fields import Field, Struct
 from cardan.jit.memory.struct import StructMemory
 from cardan.model.fields_derived import BOOLEAN, CONSTANT, MISSING, View, constant
 
@@ -19,6 +19,11 @@ def read_only(value: Any) -> Any:
         value = value.view()
         value.flags.writeable = False
     return value
+
+
+def shown_dtype(m: Any, field: Field) -> np.dtype:
+    """Return the element type of a field of a model or its data as programs see it (see `shown_array`)."""
+    return np.dtype(bool) if field.name in BOOLEAN and m.is_4_0 else field.numpy_dtype
 
 
 def shown_array(memory: StructMemory, name: str) -> np.ndarray:

@@ -42,6 +42,11 @@ class SplitModels:
         """Per-world values (nworld, ...) of fields of the model, by name."""
         return {name: SplitArray([part.values[name] for part in self.parts]) for name in self.parts[0].values}
 
+    @property
+    def asked(self) -> dict[str, Any]:
+        """Per-world values (nworld, ...) of the fields that the caller expanded, by name."""
+        return {name: values for name, values in self.values.items() if name in self.parts[0].asked}
+
     def expand(self, name: str) -> SplitArray:
         """Give a field per-world values (see `WorldModels.expand`)."""
         return SplitArray([part.expand(name) for part in self.parts])
