@@ -15,7 +15,7 @@ from solver.problems import problems, solve_problem
 from cardan.jit import OK, Program, stage
 from cardan.solver.islands import partition
 from cardan.solver.newton import prepare_island, start_between
-from cardan.solver.primal import choose_start
+from cardan.solver.primal import CHEAPER, choose_start
 
 ITERATIONS = (1, 2, 3, 5)
 LINE_SEARCH = (4, 7, 10)
@@ -104,7 +104,7 @@ def cost_of_the_cheaper(m, d):
     count = partition(m, d, True)
     for island in range(count):
         prepare_island(m, d, island, None)
-        d.energy[0] = choose_start(m, d, island, True)
+        d.energy[0] = choose_start(m, d, island, CHEAPER)
     return OK
 
 

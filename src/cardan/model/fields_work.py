@@ -101,6 +101,7 @@ WORK: tuple[Field, ...] = (
     Field("work.island_ndof", "i8", ("nbody",), "solver: degrees of freedom of each island"),
     Field("work.island_run", "i8", ("nbody",), "solver: first run of each island"),
     Field("work.island_nrun", "i8", ("nbody",), "solver: runs of each island"),
+    Field("work.island_gain", "f8", ("nbody",), "solver: cost at the warm start minus cost at qacc_smooth, by island"),
     Field("work.dof_at", "i8", ("nv",), "solver: degree of freedom at each position of the island order"),
     Field("work.dof_position", "i8", ("nv",), "solver: position of each degree of freedom in the island order"),
     Field("work.x", "f8", ("nv",), "solver: acceleration, island order"),

@@ -13,7 +13,7 @@ that would hide the costs of other rows. These rows form the last island, which 
 from __future__ import annotations
 
 from cardan.constraint.rows import is_sparse
-from cardan.enums.codes import CNSTR_CONTACT_ELLIPTIC
+from cardan.enums.codes import CNSTR_CONTACT_ELLIPTIC, ENBL_ISLAND
 from cardan.jit import OK, kernel, stage
 from cardan.model.kernel_views import Data, Model
 from cardan.model.tables import GROW_ISLAND
@@ -37,6 +37,15 @@ def partition(m: Model, d: Data, whole: bool) -> int:
     order_dofs(m, d, count)
     order_runs(d, count)
     return count
+
+
+@kernel
+def solves_apart(m: Model) -> bool:
+    """Return whether islands are separate problems: the flag `island` is set, and there is no no-slip solver.
+
+    The no-slip solver treats all rows together.
+    """
+    return m.opt.enableflags & ENBL_ISLAND != 0 and m.opt.noslip_iterations <= 0
 
 
 @kernel

@@ -28,6 +28,7 @@ from cardan.solver.linesearch import add_equality, bracketed_newton, evaluate_ra
 from cardan.solver.ordering import order_trees
 from cardan.solver.primal import (
     ROUNDING,
+    SMOOTH,
     choose_start,
     inertia_cost,
     is_stiff,
@@ -44,7 +45,7 @@ from cardan.solver.primal import (
 )
 from cardan.solver.rank_one import change_factor
 from cardan.solver.sparse import analyse, factor_sparse, solve_sparse
-from cardan.solver.statistics import close_island, close_slot, record_iteration, reset_statistics
+from cardan.solver.statistics import NISLAND, close_island, close_slot, record_iteration, reset_statistics
 
 NEAR = 1e-3  # the start may miss the best point by this share of the distance
 
@@ -77,7 +78,7 @@ def start_between(m: Model, d: Data, island: int) -> float:
             d.work.jv[r] = d.work.jar[r] - d.efc_b[r]
             d.work.jar[r] = d.efc_b[r]
     if not curvature < math.inf:
-        return choose_start(m, d, island, False)
+        return choose_start(m, d, island, SMOOTH)
     linear, curvature = add_equality(d, island, 0.0, curvature)
     prepare_cones(d, island)
     tolerance = NEAR * curvature
@@ -143,7 +144,7 @@ def solve_island(m: Model, d: Data, island: int, large: Any) -> int:
         return status
     scale = 1.0 / (m.stat.meaninertia * max(1, m.nv))
     if m.opt.disableflags & DSBL_WARMSTART:
-        cost = choose_start(m, d, island, False)
+        cost = choose_start(m, d, island, SMOOTH)
     else:
         cost = start_between(m, d, island)
     squared = update_gradient(m, d, island) * scale * scale
@@ -222,7 +223,8 @@ def refresh_factor(m: Model, d: Data, island: int, k: int, large: Any) -> None:
     if k == 0:
         # number of entries as in the reference: all entries of a dense Hessian, the stored entries of a sparse one
         n = int(d.work.island_ndof[island])
-        d.solver_nnz[0] += d.work.factor_nnz if is_sparse(m) else n * n
+        if d.work.statistics_slot < NISLAND:
+            d.solver_nnz[d.work.statistics_slot] += d.work.factor_nnz if is_sparse(m) else n * n
 
 
 @kernel

@@ -121,24 +121,30 @@ def update_gradient(m: Model, d: Data, island: int) -> float:
     return squared
 
 
-@kernel
-def choose_start(m: Model, d: Data, island: int, warm: bool) -> float:
-    """Start at `qacc_smooth` or, if `warm` is set and the cost is lower there, at `qacc_warmstart`.
+SMOOTH, CHEAPER, WARM = range(3)
+"""Starts of the search: `qacc_smooth`, the one of the other two with the lower cost, `qacc_warmstart`."""
 
-    Return the cost at the start. Writes x, Mx, jar, the rows' forces and states, and ``efc_b`` = J qacc_smooth -
-    efc_aref.
+
+@kernel
+def choose_start(m: Model, d: Data, island: int, start: int) -> float:
+    """Start at `qacc_smooth` or at `qacc_warmstart`, as `start` says; return the cost at the start.
+
+    Writes x, Mx, jar, the rows' forces and states, and ``efc_b`` = J qacc_smooth - efc_aref. Also writes
+    ``island_gain``, which is 0 if the start is `SMOOTH`.
     """
     load_smooth_point(d, island)
     first, n = dof_range(d, island)
     cost = update_rows(d, island)
-    if warm:
+    d.work.island_gain[island] = 0.0
+    if start != SMOOTH:
         # cost at the warm start
         for p in range(first, first + n):
             d.work.x[p] = d.qacc_warmstart[d.work.dof_at[p]]
         multiply_inertia(m, d, island, d.work.x, d.work.Mx)
         set_residual(d, island, d.work.x)
         warm_cost = update_rows(d, island) + inertia_cost(d, island)
-        if warm_cost < cost:
+        d.work.island_gain[island] = warm_cost - cost
+        if warm_cost < cost or start == WARM:
             return warm_cost
         begin, end = run_range(d, island)
         for run in range(begin, end):
@@ -150,6 +156,22 @@ def choose_start(m: Model, d: Data, island: int, warm: bool) -> float:
         d.work.x[p] = d.work.x_smooth[p]
         d.work.Mx[p] = d.work.f_smooth[p]
     return cost
+
+
+@kernel
+def common_start(d: Data, count: int) -> int:
+    """Return the cheaper start for all `count` islands together: `SMOOTH` or `WARM`."""
+    total = 0.0
+    for island in range(count):
+        total += d.work.island_gain[island]
+    return WARM if total < 0.0 else SMOOTH
+
+
+@kernel
+def started_elsewhere(d: Data, island: int, start: int) -> bool:
+    """Return whether an island started at its own cheaper start, which is not `start` (`SMOOTH` or `WARM`)."""
+    gain = d.work.island_gain[island]
+    return gain != 0.0 and (gain < 0.0) != (start == WARM)
 
 
 @kernel

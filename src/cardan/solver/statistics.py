@@ -11,7 +11,8 @@ from math import sqrt
 
 from cardan.constants import mjNISLAND, mjNSOLVER
 from cardan.jit import kernel
-from cardan.model.kernel_views import Data
+from cardan.model.kernel_views import Data, Model
+from cardan.solver.islands import solves_apart
 from cardan.solver.primal import count_states
 
 NSOLVER = int(mjNSOLVER)
@@ -111,3 +112,15 @@ def close_slot(d: Data) -> None:
         i = entry_of(d, k)
         if i >= 0:
             d.solver.gradient[i] = sqrt(d.solver.gradient[i])
+
+
+@kernel
+def close_islands(m: Model, d: Data, count: int) -> None:
+    """Close the statistics of a solver run over `count` islands, which have slots of their own if solved apart.
+
+    The island of the rows that touch no dof is left out of solver_nisland.
+    """
+    if solves_apart(m):
+        d.solver_nisland = count if d.work.tree_island[m.ntree] < 0 else count - 1
+    else:
+        close_slot(d)

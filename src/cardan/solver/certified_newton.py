@@ -1,0 +1,160 @@
+"""Newton solver with the rules of MuJoCo 4.0 for starting and stopping (spec: computation, algorithms of MuJoCo 4.0).
+
+The search directions are those of `newton`. The differences from MuJoCo 3.1 are:
+
+- Costs and gradients are scaled by 1 / trace(M) of the island, or of the model if islands are not solved separately.
+- All islands start at the same point: the cheaper of `qacc_smooth` and `qacc_warmstart`.
+- If the gradient at the start is small, and the start is certainly as close to the minimum as `opt.tolerance`
+  (see `certificate`), no iteration is made, and no Hessian is computed.
+- The iterations also stop if the decrease that the next step promises, 1/2 g' H^-1 g, is below the tolerance.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Any
+
+from cardan.enums.codes import DSBL_WARMSTART
+from cardan.jit import OK, kernel, side_by_side, stage
+from cardan.model.kernel_views import Data, Model
+from cardan.solver.certificate import certified_gap, inertia_scale
+from cardan.solver.islands import dof_range, partition, solves_apart
+from cardan.solver.jacobian import DENSE_MAX
+from cardan.solver.linesearch import line_search
+from cardan.solver.newton import prepare_island, refresh_factor, search
+from cardan.solver.ordering import order_trees
+from cardan.solver.primal import (
+    CHEAPER,
+    ROUNDING,
+    SMOOTH,
+    choose_start,
+    common_start,
+    is_stiff,
+    promised_gain,
+    scatter,
+    set_force_from_inertia,
+    started_elsewhere,
+    take_step,
+    update_gradient,
+)
+from cardan.solver.statistics import (
+    close_island,
+    close_islands,
+    close_slot,
+    open_slot,
+    record_iteration,
+    reset_statistics,
+)
+
+
+@stage
+@side_by_side
+def solve_certified(m: Model, d: Data) -> int:
+    """Compute qacc and constraint forces for models of any size. Fields and return value: `newton.solve_islands`."""
+    return solve_from_one_start(m, d, True)
+
+
+@stage
+def solve_certified_small(m: Model, d: Data) -> int:
+    """Compute qacc and constraint forces for models of at most `DENSE_MAX` dofs, without sparse matrices."""
+    return solve_from_one_start(m, d, None)
+
+
+@kernel
+def solve_from_one_start(m: Model, d: Data, large: Any) -> int:
+    """Compute qacc and constraint forces; return OK or a request to enlarge the memory of an island's matrices.
+
+    Each island is first solved from its own cheaper start. If this is not the start that is cheaper for all islands
+    together, which is rare, the island is solved again. Fields and the argument `large`: `newton.solve_islands`.
+    """
+    for i in range(m.nv):
+        d.qacc[i] = d.qacc_smooth[i]
+        d.qfrc_constraint[i] = 0.0
+    if d.nefc == 0:
+        d.solver_niter[0] = 0
+        return OK
+    reset_statistics(d)
+    count = partition(m, d, not solves_apart(m))
+    warm = SMOOTH if m.opt.disableflags & DSBL_WARMSTART else CHEAPER
+    for island in range(count):
+        status = OK
+        if large is not None:
+            if d.work.island_ndof[island] > DENSE_MAX:
+                status = order_trees(m, d, island)
+        if status == OK:
+            status = solve_from(m, d, island, warm, large)
+        if status != OK:
+            return status
+    start = common_start(d, count)
+    for island in range(count):
+        if started_elsewhere(d, island, start):
+            solve_from(m, d, island, start, large)
+    close_islands(m, d, count)
+    return OK
+
+
+@kernel
+def solve_from(m: Model, d: Data, island: int, start: int, large: Any) -> int:
+    """Solve one island from `start` (see `primal.choose_start`); return OK or a request to enlarge memory."""
+    status = prepare_island(m, d, island, large)
+    if status != OK:
+        return status
+    apart = solves_apart(m)
+    if apart:
+        open_slot(d, island)
+    minimise(m, d, island, start, large)
+    scatter(d, island)
+    if apart:
+        close_slot(d)
+    return OK
+
+
+@kernel
+def newton_decrement(d: Data, island: int) -> float:
+    """Decrease of the quadratic model along the search direction, 1/2 g' H^-1 g."""
+    slope = 0.0
+    first, n = dof_range(d, island)
+    for p in range(first, first + n):
+        slope += d.work.search[p] * d.work.grad[p]
+    return -0.5 * slope
+
+
+@kernel
+def minimise(m: Model, d: Data, island: int, start: int, large: Any) -> None:
+    """Minimise the cost of one island from `start`."""
+    scale = inertia_scale(m, d, island)
+    cost = choose_start(m, d, island, start)
+    squared = update_gradient(m, d, island) * scale * scale
+    tolerance = m.opt.tolerance
+    limit, count = int(m.opt.iterations), 0
+    if sqrt(squared) < tolerance and scale * certified_gap(m, d, island) < tolerance:
+        limit = 0
+    stiff = is_stiff(d, island)
+    promised = 0.0
+    for k in range(limit):
+        refresh_factor(m, d, island, k, large)
+        search(m, d, island, large)
+        if k > 0 and scale * newton_decrement(d, island) < tolerance:
+            break
+        if stiff:
+            promised = promised_gain(d, island)
+            if promised == 0.0:
+                break
+        step, slope, neval = line_search(m, d, island, scale, 1.0)
+        if step == 0.0:
+            break
+        # move, and measure the improvement
+        previous = cost
+        cost, squared = take_step(m, d, island, step, scale)
+        gain = step * promised if stiff else previous - cost
+        improvement = scale * gain
+        record_iteration(d, island, k, improvement, scale * slope, neval, squared, 1)
+        count = k + 1
+        if not (improvement >= tolerance and sqrt(squared) >= tolerance):
+            break
+        # if a step gained only rounding errors, further steps gain nothing
+        if not stiff and gain <= ROUNDING * cost:
+            break
+    if stiff and count < m.opt.iterations:
+        set_force_from_inertia(m, d, island)
+    close_island(d, island, count, squared)
