@@ -154,6 +154,9 @@ def settled_state(engine: Any, model: Any, scene: Scene) -> State:
 def set_state(data: Any, state: State) -> None:
     """Put a data object of any engine into a state."""
     data.time = 0.0
-    data.actuator_moment[:] = 0.0  # the reference adds to those of slider-cranks in each step, until numbers are bad
+    if data.actuator_moment.flags.writeable:  # a copy with compat 4.0
+        data.actuator_moment[:] = (
+            0.0  # the reference adds to those of slider-cranks in each step, until numbers are bad
+        )
     for field in fields(State):
         getattr(data, field.name)[:] = getattr(state, field.name)

@@ -17,15 +17,17 @@ from __future__ import annotations
 from cardan.collision.broadphase import bits_match
 from cardan.collision.capsule import axis_z
 from cardan.collision.contact import explicit_pair_margin, geom_pair_margin, geom_reach, joined
-from cardan.enums.codes import DSBL_MIDPHASE, GEOM_PLANE
+from cardan.collision.culling import box_center, half_sizes
+from cardan.enums.codes import DSBL_MIDPHASE, GEOM_HFIELD, GEOM_MESH, GEOM_PLANE
 from cardan.jit import kernel
-from cardan.maths.vector import dot3, get3, get9, mul_mat_t_vec3, sub3
+from cardan.maths.types import Vec3
+from cardan.maths.vector import add_scaled3, column3, dot3, get3, get9, mul_mat_t_vec3, sub3
 from cardan.model.kernel_views import Data, Model
 
 NO_PAIR = -1
 INFINITE = 1e10
 ROUND = 1.0 + 1e-9
-"""Enlargement of bounding spheres against rounding."""
+"""Enlargement of bounding spheres and boxes against rounding."""
 LEAST_GEOMS = 4
 """Smallest number of geoms of a body whose tree is used."""
 LEAST_PAIRS = 16
@@ -106,17 +108,35 @@ def largest_reach(m: Model, body: int) -> float:
 
 
 @kernel
+def box_in_frame(m: Model, d: Data, geom: int, body: int, margin: float) -> tuple[Vec3, Vec3]:
+    """Centre and half sides of a box around a geom, enlarged by `margin`, and aligned with a body's inertial frame.
+
+    The box contains the geom's own box if this is certain to contain the geom; otherwise its bounding sphere.
+    """
+    ximat = get9(d.ximat, body)
+    if not GEOM_HFIELD < m.geom_type[geom] <= GEOM_MESH or m.geom_rbound[geom] <= 0.0:
+        reach = m.geom_rbound[geom] * ROUND + margin if m.geom_rbound[geom] > 0.0 else INFINITE
+        return mul_mat_t_vec3(ximat, sub3(get3(d.geom_xpos, geom), get3(d.xipos, body))), (reach, reach, reach)
+    half, xmat = half_sizes(m, geom), get9(d.geom_xmat, geom)
+    sides = (margin, margin, margin)
+    for k in range(3):
+        axis = mul_mat_t_vec3(ximat, column3(xmat, k))
+        length = ROUND * (half[0] if k == 0 else (half[1] if k == 1 else half[2]))
+        sides = add_scaled3(sides, (abs(axis[0]), abs(axis[1]), abs(axis[2])), length)
+    return mul_mat_t_vec3(ximat, sub3(box_center(m, d, geom), get3(d.xipos, body))), sides
+
+
+@kernel
 def add_by_tree(m: Model, d: Data, n: int, geom: int, body: int, margin: float, first_pair: int, end_pair: int) -> int:
     """Add the pairs of a geom with geoms of a body, found in the body's tree; return the new number of candidates."""
-    center = mul_mat_t_vec3(get9(d.ximat, body), sub3(get3(d.geom_xpos, geom), get3(d.xipos, body)))
-    reach = m.geom_rbound[geom] * ROUND + margin if m.geom_rbound[geom] > 0.0 else INFINITE
+    center, reach = box_in_frame(m, d, geom, body, margin)
     node = m.body_bvhadr[body]
     end = node + m.body_bvhnum[body]
     while node < end:
         if (
-            abs(center[0] - m.bvh_aabb[node, 0]) > m.bvh_aabb[node, 3] + reach
-            or abs(center[1] - m.bvh_aabb[node, 1]) > m.bvh_aabb[node, 4] + reach
-            or abs(center[2] - m.bvh_aabb[node, 2]) > m.bvh_aabb[node, 5] + reach
+            abs(center[0] - m.bvh_aabb[node, 0]) > m.bvh_aabb[node, 3] + reach[0]
+            or abs(center[1] - m.bvh_aabb[node, 1]) > m.bvh_aabb[node, 4] + reach[1]
+            or abs(center[2] - m.bvh_aabb[node, 2]) > m.bvh_aabb[node, 5] + reach[2]
         ):
             node = m.aux.bvh_next[node]
         else:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from cardan.collision.capsule import from_geom, to_geom
 from cardan.collision.contact import MAXCONPAIR, put_contact
+from cardan.collision.culling import boxes_apart
 from cardan.collision.sdf.field import evaluate, has_distance, load_side
 from cardan.jit import collider, exact, kernel
 from cardan.maths.types import Vec3
@@ -151,9 +152,11 @@ def sdf_descent(m: Model, d: Data, geom1: int, geom2: int) -> int:
     """Write contacts of a signed-distance shape (`geom2`) with a second shape or a primitive; return their number.
 
     Each successful search gives one contact, up to `MAXCONPAIR`. All contacts have negative distances; the margin is
-    not used.
+    not used. In MuJoCo 4.0 (``m.is_4_0``), geoms whose bounding boxes are apart are not searched.
     """
     if not (has_distance(m, geom1) and has_distance(m, geom2)):
+        return 0
+    if m.is_4_0 and boxes_apart(m, d, geom1, geom2, 0.0):
         return 0
     load_side(m, d, 0, geom1)
     load_side(m, d, 1, geom2)
