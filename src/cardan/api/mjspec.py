@@ -316,7 +316,7 @@ def _data_size(self: MjsSensor) -> int:
     raise self.element.error("the number of values of this sensor is known only after compilation")
 
 
-MjsSensor.get_data_size = _data_size
+setattr(MjsSensor, "get_data_size", _data_size)  # noqa: B010
 
 STRUCTS = {
     cls.__name__: cls

@@ -78,17 +78,18 @@ def bound(owner: Any, m: MjModel, elements: Any) -> Any:
         IndexError: the model does not contain the element.
         TypeError: an argument is not an element of a specification, or its kind has no fields here.
     """
+    element: Any = elements
     if isinstance(elements, Sequence | np.ndarray) and not isinstance(elements, str):
-        return ElementGroup([bound(owner, m, element) for element in elements])
+        return ElementGroup([bound(owner, m, one) for one in elements])
     kind = getattr(elements, "kind", None)
     if kind is None:
         raise TypeError(f"bind takes elements of a MjSpec, got {type(elements).__name__}")
     access = getattr(owner, kind, None)
     if access is None:
         raise TypeError(f"{type(owner).__name__} has no fields of a {kind}")
-    if elements.signature != signature(m):
+    if element.signature != signature(m):
         raise ValueError("The mjSpec does not match mjModel. Please recompile the mjSpec.")
-    number = elements.id
+    number = element.id
     if number < 0:
         raise IndexError(f"Invalid index {number}: the model does not contain this {kind}")
     return access(number)

@@ -51,7 +51,7 @@ class MjVfs:
         return name in self.files
 
 
-def contents(vfs: MjVfs | None, *others: Mapping[Any, Any] | None) -> Mapping[Any, Any] | None:
+def contents(vfs: MjVfs | None, *others: Mapping[Any, Any] | None) -> dict[Any, Any] | None:
     """Return the file contents given by a virtual file system or by dictionaries; None if there are none.
 
     Args:
@@ -65,7 +65,9 @@ def contents(vfs: MjVfs | None, *others: Mapping[Any, Any] | None) -> Mapping[An
     """
     if vfs is None:
         given = [other for other in others if other]
-        return given[0] if len(given) == 1 else {name: text for other in given for name, text in other.items()} or None
+        if len(given) == 1 and isinstance(given[0], dict):
+            return given[0]
+        return {name: text for other in given for name, text in other.items()} or None
     if not isinstance(vfs, MjVfs):
         raise TypeError(f"vfs should be a MjVfs, got {type(vfs).__name__}")
     if any(others):

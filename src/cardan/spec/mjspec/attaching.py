@@ -30,7 +30,6 @@ class Attaching:
     """
 
     tree: ModelTree
-    compat: str
     override_assets: bool = True
     _shares: bool | None
     _parent: Specification | None
@@ -38,7 +37,7 @@ class Attaching:
     @property
     def copy_during_attach(self) -> bool:
         """Whether attaching copies the child. The default is False with ``compat="4.0"``, else True."""
-        return self.compat != "4.0" if self._shares is None else not self._shares
+        return self.tree.compat != "4.0" if self._shares is None else not self._shares
 
     @copy_during_attach.setter
     def copy_during_attach(self, value: bool) -> None:

@@ -85,7 +85,7 @@ class MjsVisual(Struct):
 for _tag, _row in VISUAL.children.items():
     _group = struct_class("MjsVisual" + _tag.capitalize(), _row, Struct)
     setattr(MjsVisual, _tag, _section(_group, _row))
-MjsVisual.global_ = vars(MjsVisual)["global"]
+setattr(MjsVisual, "global_", vars(MjsVisual)["global"])  # noqa: B010
 
 
 # --- default classes -------------------------------------------------------------------------------------------------
