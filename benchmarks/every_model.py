@@ -14,7 +14,7 @@ from typing import Any
 import mujoco
 
 import cardan
-from benchmarks.loading import loadable
+from benchmarks.loadable import loadable
 from benchmarks.newest import Worker
 from benchmarks.scenes import Scene, State, set_state, settled_state
 from benchmarks.stepping import compare

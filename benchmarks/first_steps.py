@@ -14,11 +14,10 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
-import mujoco
 from wheels.kernels import compile_driver
 
+from benchmarks.loadable import loadable_files
 from benchmarks.scenes import HUMANOID, WIDE
 from benchmarks.timing import paired_ratio, save
 from cardan.cli.compile import all_entries
@@ -63,18 +62,6 @@ def seconds(engine: str, model: Path, kernels: Path) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def models(engine: Any) -> list[Path]:
-    """The files of shared models that an engine loads, without those that others include."""
-    found = []
-    for path in sorted(WIDE.rglob("*.xml")):
-        try:
-            engine.MjModel.from_xml_path(str(path))
-        except ValueError:
-            continue
-        found.append(path)
-    return found
-
-
 def measure(paths: list[Path], kernels: Path, pairs: int) -> dict[str, dict[str, float]]:
     """A row a model, by the model's path."""
     rows = {}
@@ -95,7 +82,7 @@ def main() -> None:
     """Print all models; save the median, and the slowest."""
     print("first step from process start / reference")
     words = sys.argv[1:] if __name__ == "__main__" else []
-    paths = [path for path in models(mujoco) if all(word in str(path) for word in words)]
+    paths = [path for path in loadable_files() if all(word in str(path) for word in words)]
     with tempfile.TemporaryDirectory() as folder:
         kernels = Path(folder, "kernels.bin")
         write_kernels(kernels)

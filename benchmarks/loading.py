@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import gc
 import statistics
-import sys
 import time
 import warnings
 from pathlib import Path
@@ -16,12 +15,8 @@ from typing import Any
 import mujoco
 
 import cardan
-from benchmarks.scenes import WIDE, model_files
+from benchmarks.loadable import loadable
 from benchmarks.timing import paired_ratio, save
-
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.append(str(ROOT / "tests"))
-
 
 QUICK = 0.05
 """Seconds below which a model is loaded more often."""
@@ -33,19 +28,6 @@ def seconds(engine: Any, path: Path) -> float:
     start = time.process_time()
     engine.MjModel.from_xml_path(str(path))
     return time.process_time() - start
-
-
-def loadable() -> dict[str, Path]:
-    """The shared models that the reference loads, by a short name."""
-    found = {}
-    for path in model_files():
-        try:
-            mujoco.MjModel.from_xml_path(str(path))
-        except ValueError:
-            continue
-        parts = path.relative_to(WIDE).parts
-        found[f"{parts[1].partition('==')[0]}: {'/'.join(parts[-2:])}"] = path
-    return found
 
 
 def main() -> None:

@@ -10,7 +10,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.scenes import WIDE, model_files
+from benchmarks.loadable import loadable_files
+from benchmarks.scenes import WIDE
 from benchmarks.timing import save
 
 TESTS = Path(__file__).resolve().parents[1] / "tests"
@@ -58,7 +59,7 @@ def main() -> None:
     short: Rows = {}
     print("pictures that fall short of a bar")
     with tempfile.TemporaryDirectory() as folder:
-        for path in model_files():
+        for path in loadable_files():
             try:
                 compare_model(path, Path(folder) / "pictures.npz", rows, short)
             except CannotDraw:

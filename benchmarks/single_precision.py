@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import cardan
-from benchmarks.loading import loadable
+from benchmarks.loadable import loadable
 from benchmarks.timing import save
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))

@@ -17,7 +17,7 @@ import mujoco
 import numpy as np
 
 import cardan
-from benchmarks.scenes import WIDE
+from benchmarks.loadable import loadable_files
 from benchmarks.timing import save
 
 ITERATIONS = (1, 2, 3, 5)
@@ -103,12 +103,9 @@ def is_chosen(m: Any) -> bool:
 
 def chosen() -> Iterator[Path]:
     """The shared models that are compared."""
-    for path in sorted(WIDE.rglob("*.xml")):
-        try:
-            if is_chosen(mujoco.MjModel.from_xml_path(str(path))):
-                yield path
-        except ValueError:
-            continue
+    for path in loadable_files():
+        if is_chosen(mujoco.MjModel.from_xml_path(str(path))):
+            yield path
 
 
 def summary(rows: list[tuple[float, float, float, float]]) -> dict[str, float]:

@@ -9,7 +9,8 @@ import sys
 import warnings
 from pathlib import Path
 
-from benchmarks.scenes import WIDE, model_files
+from benchmarks.loadable import loadable_files
+from benchmarks.scenes import WIDE
 from benchmarks.timing import save
 
 TESTS = Path(__file__).resolve().parents[1] / "tests"
@@ -66,7 +67,7 @@ def main() -> None:
     rows: Rows = {}
     print("scenes that differ")
     warnings.simplefilter("ignore")
-    for path in model_files():
+    for path in loadable_files():
         compare_model(path, rows)
     total = {key: sum(row[key] for row in rows.values()) for key in ("scenes", "geoms", "equal")}
     print(f"  {total['equal']:.0f} of {total['scenes']:.0f} scenes are equal, {total['geoms']:,.0f} geoms")
