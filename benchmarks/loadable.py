@@ -13,7 +13,7 @@ from benchmarks.scenes import ROOT, WIDE, model_files
 
 sys.path.append(str(ROOT / "tests"))
 
-from verdicts import Reference  # noqa: E402
+from verdicts import Reference
 
 
 def loadable_files() -> list[Path]:

@@ -120,7 +120,7 @@ CHAINS = tuple(
     for n in (10, 30, 100, 300, 1000, 3000)
 )
 PILES = tuple(
-    Scene(f"pile of {n}", partial(models.pile, n), settle=150, steps=max(1, 1000 // n)) for n in (100, 300, 1000, 3000)
+    Scene(f"pile of {n}", partial(models.pile, n), settle=150, steps=max(1, 1000 // n)) for n in (100, 300, 1000)
 )
 HUMANOIDS = tuple(
     Scene(f"humanoids, {n}", partial(models.humanoids, HUMANOID.path, n), settle=150, steps=max(2, 300 // n))
