@@ -18,7 +18,7 @@ from pathlib import Path
 from wheels.kernels import compile_driver
 
 from benchmarks.loadable import loadable_files
-from benchmarks.scenes import HUMANOID, WIDE
+from benchmarks.scenes import HUMANOID, ROOT, WIDE
 from benchmarks.timing import paired_ratio, save
 from cardan.cli.compile import all_entries
 from cardan.jit.cache.packaged import PACKAGE, sources, write_archive
@@ -73,7 +73,8 @@ def measure(paths: list[Path], kernels: Path, pairs: int) -> dict[str, dict[str,
         except subprocess.CalledProcessError as error:
             print(f"  {path.stem}: {error.stderr.decode().strip().splitlines()[-1]}")
             continue
-        rows[str(path.relative_to(WIDE))] = row
+        name = path.relative_to(WIDE) if path.is_relative_to(WIDE) else path.relative_to(ROOT)
+        rows[str(name)] = row
         print(f"  {path.stem:30s} {row['ratio']:.2f}  {row['ours']:.3f} s / {row['reference']:.3f} s", flush=True)
     return rows
 
