@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from cardan import rollout, viewer
+    from cardan.api.asset_files import *
     from cardan.api.callbacks import *
     from cardan.api.collisions import *
     from cardan.api.defaults import *

@@ -218,3 +218,80 @@ def test_groups_of_options_are_assigned_by_value() -> None:
     m.vis.map = other.vis.map
     with pytest.raises(TypeError, match=r"MjModel.opt should be a MjOption, got int"):
         m.opt = 3
+
+
+def test_files_of_a_model(tmp_path) -> None:
+    """The file itself, included files, and assets of both."""
+    (tmp_path / "inside").mkdir()
+    (tmp_path / "inside" / "part.xml").write_text("<mujoco><asset><mesh file='a.obj'/></asset></mujoco>")
+    (tmp_path / "assets").mkdir()
+    for name in ("a.obj", "b.obj"):
+        (tmp_path / "assets" / name).write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 2 3\n")
+    main = tmp_path / "main.xml"
+    main.write_text(
+        "<mujoco><compiler meshdir='assets'/><include file='inside/part.xml'/>"
+        "<asset><mesh file='b.obj'/></asset></mujoco>"
+    )
+    expected = later_run("out = mujoco.mju_getXMLDependencies(p)", p=str(main))
+    assert sorted(cardan.mju_getXMLDependencies(main)) == sorted(expected)
+    with pytest.raises(ValueError, match=r"none\.xml"):
+        cardan.mju_getXMLDependencies(tmp_path / "none.xml")
+
+
+def test_pixels_of_textures() -> None:
+    """A copy of the pixels of the model; ids that do not exist."""
+    xml = '<mujoco><asset><texture name="t" type="2d" builtin="checker" width="4" height="6"/></asset></mujoco>'
+    m = cardan.MjModel.from_xml_string(xml)
+    pixels, space = cardan.mj_loadTexture(m, 0)
+    assert (pixels.shape, space) == ((6, 4, 3), m.tex_colorspace[0])
+    np.testing.assert_array_equal(pixels.ravel(), m.tex_rgb)
+    assert not np.shares_memory(pixels, m.tex_rgb)
+    with pytest.raises(ValueError, match="texture id 1 is out of range"):
+        cardan.mj_loadTexture(m, 1)
+
+
+GEOMS = (
+    *('size=".3"', 'type="plane" size="1 1 1"', 'type="capsule" size=".2 .3"', 'type="cylinder" size=".2 .3"'),
+    *('type="ellipsoid" size=".2 .3 .4"', 'type="box" size=".2 .3 .4"', 'type="mesh" mesh="t"'),
+)
+
+
+@pytest.mark.parametrize("geom", GEOMS)
+def test_normals_of_rays(geom: str) -> None:
+    """Of one ray and of several, from outside and from inside."""
+    code = """
+import numpy as np
+m = mujoco.MjModel.from_xml_string(scene)
+d = mujoco.MjData(m)
+mujoco.mj_forward(m, d)
+rng, out, one = np.random.default_rng(0), [], np.zeros(1, np.int32)
+for k in range(40):
+    p, normal, normals = rng.uniform(-1, 1, 3) * (2 if k % 2 else 0.1), np.ones(3), np.ones(6)
+    v = -p / np.linalg.norm(p) + rng.uniform(-0.1, 0.1, 3)
+    out += [mujoco.mj_ray(m, d, p, v, None, 1, -1, one, normal), *normal]
+    ids, dist = np.zeros(2, np.int32), np.zeros(2)
+    mujoco.mj_multiRay(m, d, p, [*v, *-v], None, 1, -1, ids, dist, normals, 2, 1e10)
+    out += [*dist, *normals]
+    if m.geom_type[0] != mujoco.mjtGeom.mjGEOM_MESH:
+        args = d.geom_xpos[0], d.geom_xmat[0], m.geom_size[0], p, v, m.geom_type[0]
+        out += [mujoco.mju_rayGeom(*args, normal), *normal]
+"""
+    mesh = '<asset><mesh name="t" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset>'
+    scene = f'<mujoco>{mesh}<worldbody><geom {geom} euler="10 20 30" pos=".1 0 0"/></worldbody></mujoco>'
+    own: dict[str, Any] = {"mujoco": cardan, "scene": scene.replace("<mujoco>", "<mujoco>")}
+    exec(code, own)
+    np.testing.assert_allclose(own["out"], later_run(code, scene=scene), atol=1e-6)
+    assert min(own["out"]) == -1.0 or geom == 'type="plane" size="1 1 1"'
+
+
+def test_normals_that_are_missing() -> None:
+    """Height fields."""
+    m = cardan.MjModel.from_xml_string(
+        '<mujoco><asset><hfield name="h" nrow="2" ncol="2" size="1 1 .5 .1" elevation="0 1 0 1"/></asset>'
+        '<worldbody><geom type="hfield" hfield="h"/></worldbody></mujoco>'
+    )
+    d = cardan.MjData(m)
+    cardan.mj_forward(m, d)
+    with pytest.raises(cardan.errors.UnsupportedFeature, match="normals of geom 0"):
+        cardan.mj_ray(m, d, [0, 0, 2], [0, 0, -1], None, 1, -1, np.zeros(1, np.int32), np.zeros(3))
+    assert cardan.mj_ray(m, d, [0, 0, 2], [0, 0, -1], None, 1, -1, np.zeros(1, np.int32), None) == pytest.approx(1.75)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 
 from cardan.api.arguments import check_pair
 from cardan.api.saving import remember
 from cardan.compiler.compile import compile_tree
 from cardan.compiler.constants import run_position_stages, set_const
 from cardan.constants import mjMAXVFSNAME
+from cardan.enums.numbering import is_later
 from cardan.mjcf.reader import read_path, read_string
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel, register_reader
@@ -29,6 +31,10 @@ def _named(assets: Mapping[str, bytes] | None) -> dict[str, bytes] | None:
     if not isinstance(assets, Mapping):
         raise TypeError(f"assets should be a dictionary of names and contents, got {type(assets).__name__}")
     named = {name.decode() if isinstance(name, bytes) else name: content for name, content in assets.items()}
+    names = [Path(name).name for name in named]
+    repeated = next((name for name in names if names.count(name) > 1), None) if is_later() else None
+    if repeated is not None:
+        raise ValueError(f"Repeated file name in assets: {repeated}")
     limit = mjMAXVFSNAME - 1
     for name, content in named.items():
         if len(name) > limit:

@@ -152,6 +152,19 @@ def mj_resetCtrl(m: MjModel, d: MjData) -> None:
     d.ctrl[:] = 0.0
 
 
+def mju_threadpool(d: MjData, nthread: int) -> None:
+    """Accept a number of threads. Results and speed of Cardan do not depend on it: a world runs on one thread.
+
+    Raises:
+        TypeError: `d` is not an MjData, or `nthread` is not an integer.
+        ValueError: `nthread` is negative.
+    """
+    if not isinstance(d, MjData):
+        raise TypeError(f"mju_threadpool: d must be an MjData, not {type(d).__name__}")
+    if integer("mju_threadpool", "nthread", nthread) < 0:
+        raise ValueError(f"mju_threadpool: nthread must not be negative, got {nthread}")
+
+
 def mj_implicit(m: MjModel, d: MjData) -> None:
     """Advance the state with the implicit integrator that the model specifies.
 
@@ -246,7 +259,7 @@ __all__ += [
     "mj_invVelocity",
 ]
 __all__ += ["mj_inverse", "mj_inverseSkip", "mj_island", "mj_kinematics", "mj_makeConstraint", "mj_makeM"]
-__all__ += ["mj_passive", "mj_resetCtrl"]
+__all__ += ["mj_passive", "mj_resetCtrl", "mju_threadpool"]
 __all__ += ["mj_projectConstraint", "mj_referenceConstraint", "mj_resetData", "mj_resetDataDebug"]
 __all__ += ["mj_resetDataKeyframe", "mj_rne", "mj_rnePostConstraint", "mj_sensorAcc", "mj_sensorPos", "mj_sensorVel"]
 __all__ += ["mj_step", "mj_step1", "mj_step2", "mj_subtreeVel", "mj_tendon", "mj_transmission"]

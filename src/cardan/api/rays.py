@@ -7,12 +7,14 @@ surface where it leaves the geom.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from cardan.api.arguments import numbers, require, target_of, vector_of
 from cardan.api.native_call import native_by
+from cardan.api.ray_normals import geom_normal, shape_normal
 from cardan.collision.inside import inside_site
 from cardan.collision.ray import MISS
 from cardan.collision.ray_mesh import ray_triangle
@@ -37,8 +39,34 @@ GROUPS = source(NGROUP, dtype="u1", optional=True)
 ONE_ID = target(1, dtype="i4")
 
 
+def _takes_normal(number: int) -> Callable[..., bool]:
+    """Make a function that tells whether a call has the argument `normal`; without it, there are `number` arguments."""
+    return lambda *given, **named: "normal" in named or len(given) + len(named) > number
+
+
+def _ray_4_0(
+    m: MjModel,
+    d: MjData,
+    pnt: Any,
+    vec: Any,
+    geomgroup: Any,
+    flg_static: int,
+    bodyexclude: int,
+    geomid: np.ndarray | None = None,
+    normal: np.ndarray | None = None,
+) -> float:
+    """Distance along a ray, as `mj_ray`; also write the normal (3,) of the surface there, or 0."""
+    ids = np.zeros(1, np.int32) if geomid is None else geomid
+    x = mj_ray(m, d, pnt, vec, geomgroup, flg_static, bodyexclude, ids)
+    if normal is not None:
+        out = target_of("normal", normal, 3)
+        out[:] = 0.0 if x < 0.0 else geom_normal(m, d, int(ids[0]), np.asarray(pnt) + x * np.asarray(vec))
+    return x
+
+
 @native_by(
     cast_ray,
+    other=(_takes_normal(8), _ray_4_0),
     failure=(REFUSED, "vector length is too small"),
     releases=True,
     pnt=source(3),
@@ -69,6 +97,8 @@ def mj_ray(
     Raises:
         FatalError: `vec` is 0.
         TypeError: an array has a wrong size or type.
+
+    As in MuJoCo 4.0, a ninth argument, `normal`, may be an array (3,), which gets the normal of the surface, or None.
     """
     ...
 
@@ -77,8 +107,31 @@ def _check_sizes(geomid: Any, dist: Any, nray: int, **_: Any) -> None:
     require(np.size(dist) == np.size(geomid) == nray, f"dist and geomid should be of size nray ({nray})")
 
 
+def _rays_4_0(
+    m: MjModel,
+    d: MjData,
+    pnt: Any,
+    vec: Any,
+    geomgroup: Any,
+    flg_static: int,
+    bodyexclude: int,
+    geomid: np.ndarray,
+    dist: np.ndarray,
+    normal: np.ndarray | None,
+    nray: int,
+    cutoff: float,
+) -> None:
+    """Distances along several rays, as `mj_multiRay`; also write the normals (3 * nray,) of the surfaces."""
+    mj_multiRay(m, d, pnt, vec, geomgroup, flg_static, bodyexclude, geomid, dist, nray, cutoff)
+    if normal is not None:
+        rows = target_of("normal", normal, 3 * nray, "3*nray").reshape(-1, 3)
+        for row, direction, x, geom in zip(rows, np.reshape(vec, (-1, 3)), dist, geomid, strict=True):
+            row[:] = 0.0 if x < 0.0 else geom_normal(m, d, int(geom), np.asarray(pnt) + x * direction)
+
+
 @native_by(
     cast_rays,
+    other=(_takes_normal(11), _rays_4_0),
     check=_check_sizes,
     refuses="vector length is too small, of number {status} of {nray}",
     releases=True,
@@ -161,8 +214,21 @@ def mj_rayHfield(m: MjModel, d: MjData, geomid: int, pnt: Any, vec: Any) -> floa
     ...
 
 
+def _ray_geom_4_0(
+    pos: Any, mat: Any, size: Any, pnt: Any, vec: Any, geomtype: int, normal: np.ndarray | None = None
+) -> float:
+    """Distance along a ray, as `mju_rayGeom`; also write the normal (3,) of the surface there, or 0."""
+    x = mju_rayGeom(pos, mat, size, pnt, vec, geomtype)
+    if normal is not None:
+        out, turn = target_of("normal", normal, 3), np.reshape(numbers("mat", mat, 9), (3, 3))
+        local = (np.asarray(pnt, float) + x * np.asarray(vec, float) - np.asarray(pos, float)) @ turn
+        out[:] = 0.0 if x < 0.0 else turn @ shape_normal(int(geomtype), np.asarray(size, float), local)
+    return x
+
+
 @native_by(
     cast_at_shape,
+    other=(_takes_normal(6), _ray_geom_4_0),
     failure=(REFUSED, "unexpected geom type {geomtype}"),
     pos=source(3),
     mat=source(9),
