@@ -6,6 +6,7 @@ This is the part of ``MjSpec`` that needs no reader, writer or compiler; ``carda
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cardan.compat import resolved
@@ -23,6 +24,9 @@ from cardan.spec.tree import ModelTree, remove
 
 if TYPE_CHECKING:
     from cardan.spec.element import Element
+
+
+_STATEFUL = ("joint", "freejoint")  # tags of elements in bodies with entries in keyframes
 
 
 class Kind(NamedTuple):
@@ -205,7 +209,8 @@ class Specification(Attaching):
         If an attribute is wrong, nothing is added. Keyframes are extended by the initial values of the new element.
         """
         self._signature = 0
-        with keys_kept(self.tree):
+        stateful = tag in _STATEFUL or parent.tag == "actuator" or "mocap" in values
+        with keys_kept(self.tree) if stateful else nullcontext():
             element: Element = parent.add(tag)
             self.tree.uses_later |= element.row.later is not None
             struct = self.struct(element)
