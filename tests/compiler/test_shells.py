@@ -29,3 +29,18 @@ def test_height_fields() -> None:
     body = '<body><joint/><geom type="hfield" hfield="h" shellinertia="true"/></body>'
     with pytest.raises(MjcfError, match="a hfield can't have its mass on the surface"):
         cardan.MjModel.from_xml_string(f"<mujoco>{asset}<worldbody>{body}</worldbody></mujoco>")
+
+
+@pytest.mark.parametrize(
+    "xml",
+    [
+        '<mujoco><compiler boundinertia=".3"/><worldbody><body name="a"/></worldbody></mujoco>',
+        '<mujoco><worldbody><body simple="false"><freejoint/><geom size=".1"/></body></worldbody></mujoco>',
+    ],
+)
+def test_saved_bodies(xml: str) -> None:
+    """Inertia without mass, and ``simple``, are saved."""
+    saved = cardan.MjModel.from_xml_string(xml, compat="4.0").to_xml()
+    code = "m = mujoco.MjModel.from_xml_string(xml); out = m.body_inertia, m.M_rownnz"
+    for found, wanted in zip(later_run(code, xml=saved), later_run(code, xml=xml), strict=True):
+        np.testing.assert_array_equal(found, wanted)

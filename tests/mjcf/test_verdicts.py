@@ -17,6 +17,7 @@ SHARE = 1 if FULL else 12
 # refused here only, or accepted here only, for reasons that docs/differences.md gives: element and attribute
 ON_PURPOSE = {
     ("inertial", "zaxis"),
+    ("geom", "shellinertia"),
 }
 
 

@@ -97,7 +97,8 @@ def _put_body(scribe: Scribe, parent: Element, body: int) -> Element:
     values |= {"name": scribe.name("body", body), "mocap": m.body_mocapid[body] >= 0}
     pose = (values["pos"], values["quat"])
     values["quat"] = written(values["quat"])
-    values["childclass"] = origin.attributes.get("childclass") if origin is not None else None
+    if origin is not None:
+        values |= {name: origin.attributes.get(name) for name in ("childclass", "simple", "sleep")}
     scribe.put_user(values, "body_user", body)
     element = scribe.put(parent, "body", values)
     put_inertial(scribe, element, body, pose)
@@ -111,7 +112,7 @@ def put_inertial(scribe: Scribe, element: Element, body: int, pose: Pose | None 
     values = scribe.read(BODY, _BODY, body) if pose is None else {}
     pose = pose or (values["pos"], values["quat"])
     # keep a body without geoms and inertia as it is: its inertial frame has special values
-    empty = not inertial["mass"] and (inertial["pos"], inertial["quat"]) == pose
+    empty = not inertial["mass"] and not any(inertial["diaginertia"]) and (inertial["pos"], inertial["quat"]) == pose
     inertial["quat"] = written(inertial["quat"])
     if not empty or scribe.m.body_geomnum[body]:
         scribe.put(element, "inertial", inertial, keep=("diaginertia",))
