@@ -28,8 +28,11 @@ def fields_of(m, names):
     return found
 
 
-def state_of(mujoco, m):
-    """Data at keyframe 0, or at the initial state, with small random velocities, activations and controls."""
+def state_of(mujoco, m, moved=0.0):
+    """Data at keyframe 0, or at the initial state, with small random velocities, activations and controls.
+
+    Positions are moved by random numbers of the size ``moved``.
+    """
     d = mujoco.MjData(m)
     if m.nkey:
         mujoco.mj_resetDataKeyframe(m, d, 0)
@@ -37,6 +40,7 @@ def state_of(mujoco, m):
     d.qvel[:] += rng.normal(0.0, 0.1, m.nv)
     d.ctrl[:] += rng.uniform(-0.1, 0.1, m.nu)
     d.act[:] += rng.uniform(0.0, 0.1, m.na)
+    d.qpos[:] += moved * rng.normal(0.0, 1.0, m.nq)
     return d
 
 
@@ -51,9 +55,9 @@ def inertia(mujoco, m, d):
     return full
 
 
-def measured(mujoco, m):
+def measured(mujoco, m, moved=0.0):
     """Quantities after `mj_forward` and after some steps, by part and name, in the order in which they arise."""
-    d = state_of(mujoco, m)
+    d = state_of(mujoco, m, moved)
     mujoco.mj_forward(m, d)
     parts = {"smooth": {}, "forward": {}}
     for name in SMOOTH:
@@ -63,7 +67,7 @@ def measured(mujoco, m):
         parts["forward"]["contact." + name] = np.array(getattr(d.contact, name), dtype=float)
     for name in (*ROWS, *FORWARD):
         parts["forward"][name] = np.array(getattr(d, name), dtype=float)
-    d = state_of(mujoco, m)
+    d = state_of(mujoco, m, moved)
     done = 0
     for steps in STEPS:
         for _ in range(done, steps):

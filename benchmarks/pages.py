@@ -191,6 +191,7 @@ COLUMNS: dict[str, Columns] = {
     "newest": STEP | {"contacts, reference": number("contacts_reference", ".0f")},
     "compat": {
         "equal": lambda row: f"{row['equal']} of {row['models']}",
+        "ties": lambda row: str(row.get("ties", 0)),
         "tolerance": number("tolerance", ".0e"),
         "first to differ": lambda row: row["first"],
     },

@@ -11,9 +11,8 @@ the acceleration ``a + alpha x r + omega x v``, where omega is the body's angula
 from __future__ import annotations
 
 from cardan.constraint.update import set_reference
-from cardan.dynamics.anchors import anchors_of, weld_quats
+from cardan.dynamics.anchors import anchors_of, loop_rows, weld_quats
 from cardan.dynamics.jacobian import arm_of
-from cardan.enums.codes import EQ_CONNECT, EQ_WELD
 from cardan.jit import OK, kernel, stage
 from cardan.maths.quaternion import mul_quat
 from cardan.maths.types import Quat, Vec3, Vec6
@@ -101,14 +100,12 @@ def reference_with_centripetal(m: Model, d: Data) -> int:
     row = 0
     while row < d.ne:
         e = int(d.efc_id[row])
-        count = 1
-        if m.eq_type[e] == EQ_CONNECT or m.eq_type[e] == EQ_WELD:
-            count = 3
+        count = loop_rows(m, e)
+        if count > 0:
             body1, body2, point1, point2 = anchors_of(m, d, e)
             first = _point_acceleration(m, d, point1, body1)
             _subtract(d, row, sub3(first, _point_acceleration(m, d, point2, body2)))
-            if m.eq_type[e] == EQ_WELD:
-                count = 6
+            if count > 3:
                 _subtract(d, row + 3, _rotation_rate(m, d, e, body1, body2))
-        row += count
+        row += max(count, 1)
     return OK

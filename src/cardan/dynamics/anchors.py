@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cardan.enums.codes import EQ_WELD, OBJ_SITE
+from cardan.enums.codes import EQ_CONNECT, EQ_WELD, OBJ_SITE
 from cardan.jit import kernel
 from cardan.maths.quaternion import mul_quat, neg_quat
 from cardan.maths.types import Quat, Vec3
@@ -26,6 +26,14 @@ def data3(m: Model, e: int, k: int) -> Vec3:
 def is_of_sites(m: Model, e: int) -> bool:
     """Return whether a connect or weld constrains two sites instead of two bodies."""
     return m.eq_objtype[e] == OBJ_SITE
+
+
+@kernel
+def loop_rows(m: Model, e: int) -> int:
+    """Return the number of rows of a connect (3) or weld (6) constraint `e`; 0 for constraints of other types."""
+    if m.eq_type[e] == EQ_CONNECT:
+        return 3
+    return 6 if m.eq_type[e] == EQ_WELD else 0
 
 
 @kernel

@@ -8,7 +8,7 @@ multipliers.
 
 from __future__ import annotations
 
-from cardan.dynamics.anchors import anchors_of, weld_quats
+from cardan.dynamics.anchors import anchors_of, loop_rows, weld_quats
 from cardan.dynamics.bias import finish_rne_post
 from cardan.dynamics.couplings import quartic, tendon_offset
 from cardan.dynamics.external import add_applied_and_contacts, add_pair, add_wrench
@@ -19,9 +19,7 @@ from cardan.enums.codes import (
     CNSTR_EQUALITY,
     CNSTR_FRICTION_TENDON,
     CNSTR_LIMIT_TENDON,
-    EQ_CONNECT,
     EQ_TENDON,
-    EQ_WELD,
     TRN_TENDON,
     WRAP_JOINT,
     WRAP_PULLEY,
@@ -59,17 +57,13 @@ def _add_loops(m: Model, d: Data) -> None:
     row = 0
     while row < d.ne:
         e = int(d.efc_id[row])
-        count = 1
-        if m.eq_type[e] == EQ_CONNECT or m.eq_type[e] == EQ_WELD:
-            count = 3
+        count = loop_rows(m, e)
+        if count > 0:
             body1, body2, point1, point2 = anchors_of(m, d, e)
-            torque = (0.0, 0.0, 0.0)
-            if m.eq_type[e] == EQ_WELD:
-                count = 6
-                torque = _weld_torque(m, d, e, row + 3)
+            torque = _weld_torque(m, d, e, row + 3) if count > 3 else (0.0, 0.0, 0.0)
             force = scale3(_row_force(d, row), -1.0)
             add_pair(m, d, body1, body2, point1, point2, force, scale3(torque, -1.0))
-        row += count
+        row += max(count, 1)
 
 
 @kernel
