@@ -34,6 +34,7 @@ NEWER = {
     "actuator_history": lambda ref: 0,
     "actuator_historyadr": lambda ref: -1,
     "actuator_delay": lambda ref: 0.0,
+    "sensor_intprm": lambda ref: 0,
     "sensor_history": lambda ref: 0,
     "sensor_historyadr": lambda ref: -1,
     "sensor_delay": lambda ref: 0.0,

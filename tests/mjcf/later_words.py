@@ -40,13 +40,7 @@ NEEDED = {
     "sleeping trees": [BODY.format('sleep="init"')],
     "data of rangefinders": [SENSOR.format('<rangefinder site="s" data="dist normal"/>')],
     "rangefinders of cameras": [SENSOR.format('<rangefinder camera="cam"/>')],
-    "contact sensors": [
-        SENSOR.format("<contact/>"),
-        SENSOR.format('<contact subtree1="a" subtree2="a" data="found force" num="3" reduce="maxforce"/>'),
-    ],
-    "sensors of energy": [SENSOR.format("<e_kinetic/>"), SENSOR.format("<e_potential/>")],
     "sensors of objects in sites": [SENSOR.format('<insidesite objtype="site" objname="s2" site="s"/>')],
-    "sensors of actuator forces on tendons": [SENSOR.format('<tendonactuatorfrc tendon="t"/>')],
     "inertia of tendons": [TENDON.format('armature="1"'), CLASS + TENDON.format('class="q"')],
     "limits of actuator forces on tendons": [TENDON.format('actuatorfrcrange="-1 1"')],
     "elasticity of flexes": [FLEX.format('><elasticity young="1"/></flexcomp>')],

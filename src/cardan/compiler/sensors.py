@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cardan.compiler.columns import Resolved
 from cardan.compiler.history import add_histories, intervals
-from cardan.enums.codes import GEOM_MESH, SENS_PLUGIN, SENS_USER
+from cardan.enums.codes import GEOM_MESH, SENS_CONTACT, SENS_PLUGIN, SENS_USER
 from cardan.plugins.registry import size_of
+from cardan.sensor import contact
 from cardan.sensor.table import SENSORS as KINDS
-from cardan.spec.schema.keywords import DATA_TYPE, OBJECT, OBJECT_KIND, SENSOR, STAGE
+from cardan.spec.schema.keywords import DATA_TYPE, OBJECT, OBJECT_KIND, REDUCE, SENSOR, STAGE
+from cardan.spec.schema.sensor import CONTACT_DATA
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
@@ -37,12 +39,12 @@ _KINDS = {kind.type: kind for kind in KINDS}
 _TAGS = {
     "site": "touch accelerometer velocimeter gyro force torque magnetometer rangefinder camprojection",
     "joint": "jointpos jointvel jointactuatorfrc ballquat ballangvel jointlimitpos jointlimitvel jointlimitfrc",
-    "tendon": "tendonpos tendonvel tendonlimitpos tendonlimitvel tendonlimitfrc",
+    "tendon": "tendonpos tendonvel tendonactuatorfrc tendonlimitpos tendonlimitvel tendonlimitfrc",
     "actuator": "actuatorpos actuatorvel actuatorfrc",
     "objname": "framepos framequat framexaxis frameyaxis framezaxis framelinvel frameangvel framelinacc frameangacc",
     "body": "subtreecom subtreelinvel subtreeangmom",
     "geom1": "distance normal fromto",
-    "": "clock",
+    "": "clock e_potential e_kinetic",
 }
 """Tags of sensors, by `SensorRow.about`."""
 
@@ -50,7 +52,9 @@ _TAGS = {
 def _row(tag: str, about: str) -> SensorRow:
     """Return the row of a sensor tag, from the engine's table of sensors."""
     kind = _KINDS[SENSOR[tag]]
-    return SensorRow(SENSOR[tag], kind.dim, int(kind.datatype), int(kind.stage), about)
+    # in 4.0.0, the kinetic energy has the stage of positions; it is computed when velocities are known
+    stage = STAGE["pos"] if tag == "e_kinetic" else int(kind.stage)
+    return SensorRow(SENSOR[tag], kind.dim, int(kind.datatype), stage, about)
 
 
 SENSORS = {tag: _row(tag, about) for about, tags in _TAGS.items() for tag in tags.split()}
@@ -69,6 +73,7 @@ _JOINT_TYPES: dict[str, tuple[str, ...]] = {
 }
 _LIMITED_TENDON = ("tendonlimitpos", "tendonlimitvel", "tendonlimitfrc")
 _DISTANCES = ("distance", "normal", "fromto")
+_MOST_VALUES = 10_000_000
 _FIXED_DIM = {_AXIS: 3, _QUAT: 4}  # number of values, for data types where it is fixed
 _UNBOUNDED = (_AXIS, _QUAT)  # data types that a cutoff cannot bound
 
@@ -84,11 +89,15 @@ def add_sensors(build: Build) -> None:
     plugins = [build.own_instances.get(element) for element in elements]
     table = SENSORS_4_0 if build.tree.compat == "4.0" else SENSORS
     rows: list[SensorRow] = []
+    intprm: list[tuple[int, int, int]] = []
     objects: list[tuple[int, int]] = []
     references: list[tuple[int, int]] = []
     for number, (element, plugin) in enumerate(zip(elements, plugins, strict=True)):
         row = table.get(element.row.tag)
-        if row is None and plugin is not None:
+        parameters = (0, 0, 0)
+        if element.row.tag == "contact":
+            row, parameters = _contact_row(element)
+        elif row is None and plugin is not None:
             dim = size_of(plugin.plugin.nsensordata, plugin.config)
             row = SensorRow(SENS_PLUGIN, dim, DATA_TYPE["real"], plugin.plugin.needstage, _any_object(element))
         elif row is None:
@@ -96,6 +105,7 @@ def add_sensors(build: Build) -> None:
         about = _object(build, row, element)
         _check(build, element, about[1], types)
         rows.append(row)
+        intprm.append(parameters)
         objects.append(about)
         references.append(_reference(build, element))
     cutoff, noise = sensors["cutoff"], sensors.get("noise", 0.0)
@@ -121,6 +131,7 @@ def add_sensors(build: Build) -> None:
         sensor_adr=addresses,
         sensor_cutoff=cutoff,
         sensor_noise=noise,
+        sensor_intprm=intprm,
         sensor_interval=intervals(sensors),
         sensor_plugin=[-1 if plugin is None else plugin.id for plugin in plugins],
         sensor_user=build.users("sensor", sensors),
@@ -135,6 +146,34 @@ def _user_row(element: Element, values: dict[str, Any]) -> SensorRow:
     if dim != _FIXED_DIM.get(datatype, dim):
         raise element.error(f"must be {_FIXED_DIM[datatype]} for values of this datatype, found {dim}", "dim")
     return SensorRow(SENS_USER, dim, datatype, STAGE[values["needstage"]], _any_object(element))
+
+
+def _contact_row(element: Element) -> tuple[SensorRow, tuple[int, int, int]]:
+    """Return the row of a contact sensor, and bits of its data, reduction and number of contacts. Check the data."""
+    values = element.resolved()
+    words = values["data"].split() or ["found"]
+    chosen = [bit for bit, word in enumerate(CONTACT_DATA) if word in words]
+    bits, reduction, number = sum(1 << bit for bit in chosen), REDUCE[values["reduce"]], values["num"]
+    moving = bits & (contact.LINVEL | contact.ANGVEL)
+    if moving and reduction == contact.NETFORCE:
+        raise element.error("netforce has no velocities: leave out linvel and angvel", "data")
+    if bits & (contact.FORCE | contact.TORQUE) or reduction in (contact.MAXFORCE, contact.NETFORCE):
+        stage = STAGE["acc"]
+    else:
+        stage = STAGE["vel" if moving else "pos"]
+    dim = number * sum(contact.WIDTHS[bit] for bit in chosen)
+    if dim > _MOST_VALUES:
+        raise element.error(f"at most {_MOST_VALUES} values, found {dim}", "num")
+    return SensorRow(SENS_CONTACT, dim, DATA_TYPE["real"], stage, "condition"), (bits, reduction, number)
+
+
+def _condition(build: Build, element: Element, suffix: str) -> tuple[int, int]:
+    """Return type and id of the object of a condition (1 or 2) of a contact sensor, or (0, -1) if there is none."""
+    given = element.attributes
+    for attribute, word in (("geom", "geom"), ("body", "body"), ("subtree", "xbody")):
+        if attribute + suffix in given:
+            return _named(build, word, given[attribute + suffix])
+    return _named(build, "site", given["site"]) if suffix == "1" and "site" in given else (0, -1)
 
 
 def _any_object(element: Element) -> str:
@@ -157,6 +196,8 @@ def _object(build: Build, row: SensorRow, element: Element) -> tuple[int, int]:
     """Return type (`mjtObj`) and id of the sensor's object, or (0, -1) if the sensor has none."""
     if not row.about:
         return 0, -1
+    if row.type == SENS_CONTACT:
+        return _condition(build, element, "1")
     if row.about == "geom1":
         return _geom_or_body(build, element, 1)
     word = element.attributes["objtype"] if row.about == "objname" else row.about
@@ -180,6 +221,8 @@ def _reference(build: Build, element: Element) -> tuple[int, int]:
     The second object is a reference frame, a camera, or the second geom or body of a distance sensor.
     """
     tag, given = element.row.tag, element.attributes
+    if tag == "contact":
+        return _condition(build, element, "2")
     if tag == "camprojection":
         return _named(build, "camera", given["camera"])
     if tag in _DISTANCES:
@@ -194,7 +237,7 @@ def _check(build: Build, element: Element, objid: int, types: dict[int, str]) ->
     allowed = _JOINT_TYPES.get(tag)
     if allowed and types[objid] not in allowed:
         raise element.error(f"works on joints of type {', '.join(allowed)}, not {types[objid]}", "joint")
-    if tag == "touch" and build.columns["site_type"][objid] == GEOM_MESH:
+    if tag in ("touch", "contact") and "site" in element.attributes and build.columns["site_type"][objid] == GEOM_MESH:
         raise element.error("the volume of the site must be a primitive shape, not a mesh", "site")
     if tag in _DISTANCES and _geom_or_body(build, element, 1) == _geom_or_body(build, element, 2):
         raise element.error("measures the distance of something from itself: the two must be different")

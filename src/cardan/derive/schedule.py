@@ -30,6 +30,7 @@ from cardan.derive.program import Plain, Stage
 from cardan.dynamics.actuation import FWD_ACTUATION
 from cardan.dynamics.bias import fwd_acceleration
 from cardan.enums import mjtIntegrator
+from cardan.sensor.table import needs_energy_pos, needs_energy_vel
 from cardan.soft.contacts import soft_collision
 from cardan.solver.choice import solver_stages
 from cardan.solver.gauss_seidel import solve_noslip
@@ -59,6 +60,8 @@ FROZEN = (
     *("cardan.step.report", "cardan.step.timers", "cardan.dynamics.energy"),
 )
 """Prefixes of modules whose stages are not differentiated: their results count as constant."""
+ENERGY = "cardan.dynamics.energy."
+"""Prefix of the `FROZEN` module whose results sensors may measure."""
 COUNTERS = ("cardan.step.report.", "cardan.step.timers.")
 """Prefixes of the `FROZEN` modules whose results no other stage uses."""
 
@@ -196,6 +199,7 @@ def tangents_of(
     if of_plugins is not None:
         return of_plugins
     module = f"{stage.__module__}."
-    if not module.startswith(FROZEN):
+    measured = module == ENERGY and (needs_energy_pos(m) or needs_energy_vel(m))
+    if measured or not module.startswith(FROZEN):
         return [stage]
     return [Plain(stage)] if values and not module.startswith(COUNTERS) else []

@@ -29,6 +29,12 @@ LATER_ASSETS: tuple[Field, ...] = (
     Field("mat_layertexid", "i4", ("nmat", 10), "ids of the textures by role (mat_texid of MuJoCo 4.0), or -1"),
 )
 
+LATER_SENSORS: tuple[Field, ...] = (
+    Field(
+        "sensor_intprm", "i4", ("nsensor", 3), "contact and rangefinder sensors: bits of the data, reduction, number"
+    ),
+)
+
 LATER_HISTORIES: tuple[Field, ...] = (
     Field(
         "actuator_history", "i4", ("nu", 2), "number of samples in the history; interpolation: 0 zoh, 1 linear, 2 cubic"

@@ -670,6 +670,7 @@ class Model:
     tex_colorspace: Final[ConstIntArray1]
     tex_nchannel: Final[ConstIntArray1]
     mat_layertexid: Final[ConstIntArray2]
+    sensor_intprm: Final[ConstIntArray2]
     actuator_history: Final[ConstIntArray2]
     actuator_historyadr: Final[ConstIntArray1]
     actuator_delay: Final[ConstArray1]

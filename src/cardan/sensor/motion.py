@@ -18,6 +18,7 @@ from cardan.enums.codes import (
     GEOM_ELLIPSOID,
     GEOM_SPHERE,
     OBJ_SITE,
+    TRN_TENDON,
 )
 from cardan.jit import kernel
 from cardan.maths.types import Vec2, Vec3
@@ -65,6 +66,16 @@ def actuatorfrc(m: Model, d: Data, i: int) -> None:
 def jointactuatorfrc(m: Model, d: Data, i: int) -> None:
     """Total force of all actuators on a hinge (N m) or slide (N) joint."""
     put1(m, d, i, d.qfrc_actuator[m.jnt_dofadr[m.sensor_objid[i]]])
+
+
+@kernel
+def tendonactuatorfrc(m: Model, d: Data, i: int) -> None:
+    """Total force of all actuators on a tendon, N."""
+    total = 0.0
+    for actuator in range(m.nu):
+        if m.actuator_trntype[actuator] == TRN_TENDON and m.actuator_trnid[actuator, 0] == m.sensor_objid[i]:
+            total += d.actuator_force[actuator]
+    put1(m, d, i, total)
 
 
 @kernel
@@ -199,6 +210,12 @@ def velocimeter(m: Model, d: Data, i: int) -> None:
 def gyro(m: Model, d: Data, i: int) -> None:
     """Angular velocity of a site in its own frame, rad/s."""
     put3(m, d, i, angular(object_velocity(m, d, OBJ_SITE, m.sensor_objid[i], True)))
+
+
+@kernel
+def e_kinetic(m: Model, d: Data, i: int) -> None:
+    """Kinetic energy, J (needs `energy_vel`)."""
+    put1(m, d, i, d.energy[1])
 
 
 @kernel

@@ -10,6 +10,7 @@ from cardan.enums.codes import (
     OBJ_GEOM,
     OBJ_SITE,
     OBJ_XBODY,
+    SENS_CONTACT,
     SENS_GEOMFROMTO,
 )
 from cardan.jit import kernel
@@ -17,6 +18,9 @@ from cardan.maths.quaternion import mul_quat
 from cardan.maths.types import ConstArray1, Vec3, Vec4
 from cardan.maths.vector import get4
 from cardan.model.kernel_views import Data, Model
+
+UNLIMITED = (SENS_GEOMFROMTO, SENS_CONTACT)
+"""Types of sensors whose values are never clamped."""
 
 
 @kernel
@@ -47,11 +51,11 @@ def apply_cutoff(m: Model, d: Data, i: int) -> None:
 
     Real values are clamped to [-cutoff, cutoff], positive values to at most the cutoff; axes and quaternions are
     unchanged. The two points of the sensor ``fromto`` are also unchanged, because its cutoff bounds the measured
-    distance, not coordinates.
+    distance, not coordinates. Contact sensors ignore it.
     """
     cutoff = m.sensor_cutoff[i]
     kind = m.sensor_datatype[i]
-    if cutoff > 0.0 and kind in (DATATYPE_REAL, DATATYPE_POSITIVE) and m.sensor_type[i] != SENS_GEOMFROMTO:
+    if cutoff > 0.0 and kind in (DATATYPE_REAL, DATATYPE_POSITIVE) and m.sensor_type[i] not in UNLIMITED:
         for k in range(m.sensor_adr[i], m.sensor_adr[i] + m.sensor_dim[i]):
             value = d.sensordata[k]
             if value > cutoff:

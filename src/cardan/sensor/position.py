@@ -158,6 +158,12 @@ def subtreecom(m: Model, d: Data, i: int) -> None:
 
 
 @kernel
+def e_potential(m: Model, d: Data, i: int) -> None:
+    """Potential energy, J (needs `energy_pos`)."""
+    put1(m, d, i, d.energy[0])
+
+
+@kernel
 def clock(m: Model, d: Data, i: int) -> None:
     """Simulation time, s."""
     put1(m, d, i, d.time)

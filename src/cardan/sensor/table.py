@@ -14,11 +14,12 @@ import numpy as np
 
 from cardan.dynamics.history import delay_values, is_due
 from cardan.enums import mjtDataType, mjtSensor, mjtStage
-from cardan.enums.codes import DSBL_SENSOR, SENS_PLUGIN, SENS_USER
+from cardan.enums.codes import DSBL_SENSOR, SENS_E_KINETIC, SENS_E_POTENTIAL, SENS_PLUGIN, SENS_USER
 from cardan.jit import OK, stage
 from cardan.model import internals
 from cardan.model.kernel_views import Data, Model
 from cardan.sensor import motion, position
+from cardan.sensor.contact import contact
 from cardan.sensor.motion import touch
 from cardan.sensor.output import apply_cutoff
 from cardan.sensor.position import rangefinder
@@ -55,6 +56,8 @@ def _kind(name: str, stage: mjtStage, dim: int, compute: Any, datatype: Any = _R
     return SensorKind(int(getattr(mjtSensor, "mjSENS_" + name)), stage, dim, datatype, compute, needs)
 
 
+OF_ANY_STAGE = (int(mjtSensor.mjSENS_CONTACT),)
+"""Types of sensors whose stage (`sensor_needstage`) depends on their data; the table has a row for each stage."""
 RNE_POST, SUBTREE_VEL = "rne_post_constraint", "subtree_vel"
 
 SENSORS: tuple[SensorKind, ...] = (
@@ -76,6 +79,7 @@ SENSORS: tuple[SensorKind, ...] = (
     _kind("GEOMDIST", _POS, 1, position.distance, _POSITIVE),
     _kind("GEOMNORMAL", _POS, 3, position.normal, _AXIS),
     _kind("GEOMFROMTO", _POS, 6, position.fromto),
+    _kind("E_POTENTIAL", _POS, 1, position.e_potential),
     _kind("CLOCK", _POS, 1, position.clock),
     _kind("VELOCIMETER", _VEL, 3, motion.velocimeter),
     _kind("GYRO", _VEL, 3, motion.gyro),
@@ -89,15 +93,18 @@ SENSORS: tuple[SensorKind, ...] = (
     _kind("FRAMEANGVEL", _VEL, 3, motion.frameangvel),
     _kind("SUBTREELINVEL", _VEL, 3, motion.subtreelinvel, needs=SUBTREE_VEL),
     _kind("SUBTREEANGMOM", _VEL, 3, motion.subtreeangmom, needs=SUBTREE_VEL),
+    _kind("E_KINETIC", _VEL, 1, motion.e_kinetic),
     _kind("TOUCH", _ACC, 1, touch, _POSITIVE),
     _kind("ACCELEROMETER", _ACC, 3, motion.accelerometer, needs=RNE_POST),
     _kind("FORCE", _ACC, 3, motion.force, needs=RNE_POST),
     _kind("TORQUE", _ACC, 3, motion.torque, needs=RNE_POST),
     _kind("ACTUATORFRC", _ACC, 1, motion.actuatorfrc),
     _kind("JOINTACTFRC", _ACC, 1, motion.jointactuatorfrc),
+    _kind("TENDONACTFRC", _ACC, 1, motion.tendonactuatorfrc),
     _kind("JOINTLIMITFRC", _ACC, 1, motion.jointlimitfrc),
     _kind("TENDONLIMITFRC", _ACC, 1, motion.tendonlimitfrc),
     _kind("FRAMELINACC", _ACC, 3, motion.framelinacc, needs=RNE_POST),
+    *(_kind("CONTACT", stage, 0, contact) for stage in (_POS, _VEL, _ACC)),
     _kind("FRAMEANGACC", _ACC, 3, motion.frameangacc, needs=RNE_POST),
 )
 
@@ -110,11 +117,13 @@ def _stage_of(kind: SensorKind, histories: bool = False) -> Stage:
     """Make the stage that computes all sensors of one type; with `histories`, sensors may have delays and periods."""
     type = kind.type
     compute = kind.compute
+    # sensors of one type may be due after different parts of the pipeline
+    after = int(kind.stage) if type in OF_ANY_STAGE else -1
 
     def all_of_type(m: Model, d: Data) -> int:
         if not m.opt.disableflags & DSBL_SENSOR:
             for i in range(m.nsensor):
-                if m.sensor_type[i] == type:
+                if m.sensor_type[i] == type and (after < 0 or m.sensor_needstage[i] == after):
                     compute(m, d, i)
                     apply_cutoff(m, d, i)
         return OK
@@ -122,7 +131,7 @@ def _stage_of(kind: SensorKind, histories: bool = False) -> Stage:
     def all_with_histories(m: Model, d: Data) -> int:
         if not m.opt.disableflags & DSBL_SENSOR:
             for i in range(m.nsensor):
-                if m.sensor_type[i] == type:
+                if m.sensor_type[i] == type and (after < 0 or m.sensor_needstage[i] == after):
                     due = is_due(m, d, i, d.time)
                     if due:
                         compute(m, d, i)
@@ -131,6 +140,7 @@ def _stage_of(kind: SensorKind, histories: bool = False) -> Stage:
         return OK
 
     chosen, suffix = (all_with_histories, "_with_history") if histories else (all_of_type, "")
+    suffix += f"_{kind.stage.name.removeprefix('mjSTAGE_').lower()}" if after >= 0 else ""
     chosen.__qualname__ = chosen.__name__ = compute.__name__ + suffix  # its name in the cache and progress bars
     return stage(chosen)
 
@@ -160,6 +170,16 @@ def needs_rne_post(m: MjModel) -> bool:
     User and plugin sensors of the acceleration stage may read any result, so they count.
     """
     return _uses(m, RNE_POST, _ACC)
+
+
+def needs_energy_pos(m: MjModel) -> bool:
+    """Return whether a sensor of the model measures the potential energy."""
+    return bool((internals.array(m, "sensor_type") == SENS_E_POTENTIAL).any())
+
+
+def needs_energy_vel(m: MjModel) -> bool:
+    """Return whether a sensor of the model measures the kinetic energy."""
+    return bool((internals.array(m, "sensor_type") == SENS_E_KINETIC).any())
 
 
 def needs_subtree_vel(m: MjModel) -> bool:

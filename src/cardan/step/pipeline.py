@@ -46,7 +46,14 @@ from cardan.errors import FatalError
 from cardan.model import internals
 from cardan.model.mjmodel import MjModel
 from cardan.model.reset import reset_data
-from cardan.sensor.table import SENSORS, needs_rne_post, needs_subtree_vel, sensor_stages
+from cardan.sensor.table import (
+    SENSORS,
+    needs_energy_pos,
+    needs_energy_vel,
+    needs_rne_post,
+    needs_subtree_vel,
+    sensor_stages,
+)
 from cardan.soft.contacts import soft_collision
 from cardan.soft.edges import edge_derivatives, edge_energy, edge_forces, edge_velocity, edges, has_edges
 from cardan.soft.flex import flex, has_flexes
@@ -185,6 +192,11 @@ _implicitfast = _integrator(mjtIntegrator.mjINT_IMPLICITFAST)
 _explicit_kinds = _integrator(mjtIntegrator.mjINT_EULER, mjtIntegrator.mjINT_RK4)
 
 
+def _keeps_energy(m: MjModel) -> bool:
+    """Return whether a flag or a sensor asks for the energy."""
+    return _energy_on(m) or (has_sensors(m) and (needs_energy_pos(m) or needs_energy_vel(m)))
+
+
 def is_4_0(m: MjModel) -> bool:
     """Return whether the model has the behaviour of MuJoCo 4.0 (docs/compat.md)."""
     return m.is_4_0 == 1
@@ -266,13 +278,20 @@ FWD_VELOCITY = (
         rne,
     ),
 )
-SENSOR_POS = (_sensors(mjtStage.mjSTAGE_POS),)
-SENSOR_VEL = (when(lambda m: has_sensors(m) and needs_subtree_vel(m), subtree_vel), _sensors(mjtStage.mjSTAGE_VEL))
+SENSOR_POS = (
+    when(lambda m: has_sensors(m) and needs_energy_pos(m), energy_pos, when(has_edges, edge_energy)),
+    _sensors(mjtStage.mjSTAGE_POS),
+)
+SENSOR_VEL = (
+    when(lambda m: has_sensors(m) and needs_subtree_vel(m), subtree_vel),
+    when(lambda m: has_sensors(m) and needs_energy_vel(m), energy_vel),
+    _sensors(mjtStage.mjSTAGE_VEL),
+)
 RNE_POST = unless(is_4_0, rne_post_constraint), when(is_4_0, rne_post_with_tendons)
 SENSOR_ACC = (when(lambda m: has_sensors(m) and needs_rne_post(m), *RNE_POST), _sensors(mjtStage.mjSTAGE_ACC))
 ENERGY_POS = (when(_energy_on, energy_pos, when(has_edges, edge_energy)),)
 ENERGY_VEL = (when(_energy_on, energy_vel),)
-STEP1_ENERGY_POS = (*ENERGY_POS, unless(_energy_on, clear_energy))
+STEP1_ENERGY_POS = (*ENERGY_POS, unless(_keeps_energy, clear_energy))
 FWD_ACTUATION = (Chosen(lambda m: [actuation_stage(m)], "fwd_actuation"),)
 ACTUATOR_FORCES = (
     when(

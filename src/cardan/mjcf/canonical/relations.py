@@ -12,7 +12,7 @@ from cardan.spec.schema import keywords
 from cardan.spec.schema.actuator import GENERAL
 from cardan.spec.schema.relations import EQUALITY, EQUALITY_DATA, PAIR, SPATIAL, equality_objects
 from cardan.spec.schema.rows import ElementRow
-from cardan.spec.schema.sensor import SENSOR
+from cardan.spec.schema.sensor import CONTACT_DATA, SENSOR
 
 # --- contact ---------------------------------------------------------------------------------------------------------
 
@@ -158,6 +158,10 @@ def _put_sensors(scribe: Scribe) -> None:
         values |= _named(scribe, row, obj, ("objtype", "objname"), "1") | _named(
             scribe, row, ref, ("reftype", "refname"), "2"
         )
+        if tag == "contact":
+            bits, reduction, slots = m.sensor_intprm[number].tolist()
+            words = [word for bit, word in enumerate(CONTACT_DATA) if bits >> bit & 1]
+            values |= {"data": " ".join(words), "num": slots, "reduce": word_of(row.attributes["reduce"], reduction)}
         if tag == "user":
             values |= scribe.read(row, fields("sensor_", "datatype needstage dim"), number)
         values |= _history(row, m.sensor_history[number], m.sensor_delay[number])
@@ -185,7 +189,8 @@ def _named(
     name = scribe.name(keywords.OBJECT_KIND[word], number)
     if attributes[0] in row.attributes:
         return dict(zip(attributes, (word, name), strict=True))
-    return {next(attribute for attribute in (word, word + suffix) if attribute in row.attributes): name}
+    choices = (word, word + suffix, "subtree" + suffix)  # the subtree of a body is the object of type xbody
+    return {next(attribute for attribute in choices if attribute in row.attributes): name}
 
 
 # --- keyframe --------------------------------------------------------------------------------------------------------

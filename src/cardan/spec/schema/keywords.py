@@ -131,8 +131,9 @@ FRAME_OBJECT = Words({word: OBJECT[word] for word in ("body", "xbody", "geom", "
 OBJECT_KIND: dict[str, str] = {word: word for word in OBJECT} | {"xbody": "body"}
 
 # tags of sensors and equality constraints, attributes that specify the target of an actuator
-LATER_SENSORS = ("TENDONACTFRC", "INSIDESITE", "CONTACT", "E_POTENTIAL", "E_KINETIC", "TACTILE")
-SENSOR = _words_of(mj.mjtSensor, "mjSENS_", drop=LATER_SENSORS, jointactuatorfrc="JOINTACTFRC", distance="GEOMDIST",
+LATER_SENSORS = ("INSIDESITE", "TACTILE")
+SENSOR = _words_of(mj.mjtSensor, "mjSENS_", drop=LATER_SENSORS, jointactuatorfrc="JOINTACTFRC",
+                   tendonactuatorfrc="TENDONACTFRC", distance="GEOMDIST",
                    normal="GEOMNORMAL", fromto="GEOMFROMTO")  # fmt: skip
 EQUALITY = _words_of(mj.mjtEq, "mjEQ_", drop=("DISTANCE", "FLEXVERT", "FLEXSTRAIN"))
 TRANSMISSION = _words_of(mj.mjtTrn, "mjTRN_", drop=("SO3", "UNDEFINED"), cranksite="SLIDERCRANK")
