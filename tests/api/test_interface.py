@@ -77,9 +77,15 @@ def test_unknown_names_are_ordinary_errors():
         cardan.mj_stepp  # noqa: B018
 
 
+FEWER_IN_4_0 = ("mjv_moveCamera",)
+"""Functions whose last arguments are optional, because MuJoCo 4.0 has fewer."""
+
+
 @pytest.mark.parametrize("name", [name for name in FUNCTIONS if absent_feature(name) is None])
 def test_functions_have_the_arguments_of_the_reference(name):
     own, documented = own_arguments(getattr(cardan, name)), documented_arguments(getattr(mujoco, name))
+    if name in FEWER_IN_4_0:
+        own = [(argument, False) for argument, _ in own]
     assert own == documented or without_names(own) == documented
 
 

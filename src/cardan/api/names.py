@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from cardan.api.arguments import check_model, integer, text
 from cardan.model.mjmodel import MjModel
 from cardan.model.named import KIND_OF_OBJECT, name_book
@@ -30,9 +32,24 @@ def mj_name2id(m: MjModel, type: int, name: str) -> int:
     return name_book(m, kind).ids.get(name, -1) if kind else -1
 
 
+_ABSENT = {
+    "HEADERS_DIR": "the headers of the C library",
+    r"mj_(getCache|clearCache|\w+Cache(Size|Capacity))": "a cache of assets, which Cardan does not need",
+    "mj_embedAssets": "putting textures by reference into a compiled model",
+    "mj_maxContact": "the largest number of contacts of a pair of geoms",
+    "mj_actuatorInputName": "actuators of several inputs",
+    r"mj_print(Formatted)?Scene": "printing scenes",
+    r"MjLog(Config|Message)": "settings of the log",
+    "MjPreContact": "collision functions in C",
+    r"MjrRendererInfo|MjrVertexAttribute|mjr_(default|get)RendererInfo": "renderers with materials of physics",
+    r"mjv_camera(2GLCamera|Frame|Frustum)": "poses of abstract cameras without a scene",
+}
+"""Features by patterns of the names that belong to them."""
+
+
 def absent_feature(name: str) -> str | None:
     """Return the feature to which a missing name of MuJoCo's interface belongs, or None if the name is unknown."""
-    return "the headers of the C library" if name == "HEADERS_DIR" else None
+    return next((feature for pattern, feature in _ABSENT.items() if re.fullmatch(pattern, name)), None)
 
 
 __all__ = ["mj_id2name", "mj_name2id"]

@@ -27,6 +27,7 @@ from cardan.collision.ray_scene import (
     cast_ray,
     cast_rays,
 )
+from cardan.errors import UnsupportedFeature
 from cardan.jit import kernel
 from cardan.jit.binding.arguments import Integer, Number, element, source, target
 from cardan.maths.vector import get3
@@ -355,6 +356,31 @@ def mju_raySkin(nface: int, nvert: int, face: Any, vert: Any, pnt: Any, vec: Any
     return float(best)
 
 
+def mj_rayFlex(
+    m: MjModel,
+    d: MjData,
+    flex_layer: int,
+    flg_vert: int,
+    flg_edge: int,
+    flg_face: int,
+    flg_skin: int,
+    flexid: int,
+    pnt: Any,
+    vec: Any,
+    vertid: np.ndarray | None = None,
+    normal: np.ndarray | None = None,
+) -> float:
+    """Distance along a ray to a flex, or -1: `mju_rayFlex` under its name in MuJoCo 4.0.
+
+    Raises:
+        UnsupportedFeature: `normal` is given; normals of flexes are not computed.
+    """
+    if normal is not None:
+        raise UnsupportedFeature("mj_rayFlex: normals of flexes are not computed; leave out the argument normal")
+    ids = np.zeros(1, np.int32) if vertid is None else vertid
+    return mju_rayFlex(m, d, flex_layer, flg_vert, flg_edge, flg_face, flg_skin, flexid, pnt, vec, ids)
+
+
 @kernel
 def _inside_site(m: Model, d: Data, siteid: int, point: Any) -> int:
     return 1 if inside_site(m, d, siteid, get3(point, 0)) else 0
@@ -370,6 +396,7 @@ __all__ = [
     "mj_insideSite",
     "mj_multiRay",
     "mj_ray",
+    "mj_rayFlex",
     "mj_rayHfield",
     "mj_rayMesh",
     "mju_rayFlex",
