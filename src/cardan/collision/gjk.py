@@ -11,6 +11,8 @@ three-dimensional space (1988); G. van den Bergen, Collision Detection in Intera
 
 from __future__ import annotations
 
+from math import inf
+
 from cardan.collision.support import support_difference
 from cardan.jit import kernel
 from cardan.maths.types import ConstArray2, Vec3
@@ -161,7 +163,8 @@ def find_closest(m: Model, d: Data, limit: float) -> tuple[int, int]:
 def approach(m: Model, d: Data, limit: float, tolerance: float) -> tuple[int, int]:
     """Find the closest points of the two shapes in ``d.work.shape_*``, unless they are farther apart than `limit` (m).
 
-    The search ends when the distance exceeds its lower bound by less than a relative `tolerance`.
+    The search ends when the distance exceeds its lower bound by less than a relative `tolerance`. In MuJoCo 4.0
+    (``m.is_4_0``), it also ends when rounding keeps the distance from getting smaller.
 
     Returns:
         Outcome, and number of vertices of the last simplex. If the outcome is `SEPARATED`, ``d.work.witness`` holds the
@@ -171,7 +174,7 @@ def approach(m: Model, d: Data, limit: float, tolerance: float) -> tuple[int, in
     if norm3(closest) == 0.0:
         closest = (1.0, 0.0, 0.0)
     n = 0
-    size = 0.0
+    size, shortest = 0.0, inf
     for _ in range(ITERATIONS):
         length = norm3(closest)
         against = scale3(closest, -1.0 / length)
@@ -198,4 +201,7 @@ def approach(m: Model, d: Data, limit: float, tolerance: float) -> tuple[int, in
         closest = weighted_row(d.work.simplex, d.work.weight)
         if norm3(closest) <= ROUNDING * size:
             return OVERLAPPING, n
+        if m.is_4_0 and norm3(closest) >= shortest:
+            break
+        shortest = norm3(closest)
     return SEPARATED, n
