@@ -40,7 +40,9 @@ NEEDED = {
     "sleeping trees": [BODY.format('sleep="init"')],
     "data of rangefinders": [SENSOR.format('<rangefinder site="s" data="dist normal"/>')],
     "rangefinders of cameras": [SENSOR.format('<rangefinder camera="cam"/>')],
-    "sensors of objects in sites": [SENSOR.format('<insidesite objtype="site" objname="s2" site="s"/>')],
+    "distances that objects jut out of sites": [
+        SENSOR.format('<insidesite objtype="site" objname="s2" site="s" enclosed="true"/>'),
+    ],
     "inertia of tendons": [TENDON.format('armature="1"'), CLASS + TENDON.format('class="q"')],
     "limits of actuator forces on tendons": [TENDON.format('actuatorfrcrange="-1 1"')],
     "elasticity of flexes": [FLEX.format('><elasticity young="1"/></flexcomp>')],

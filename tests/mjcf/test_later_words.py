@@ -103,8 +103,7 @@ def test_objects_of_sensors() -> None:
         ("CAMERA", "cam", "UNKNOWN", ""),
         ("GEOM", "g", "SITE", "s2"),
     ]
-    with pytest.raises(UnsupportedFeature, match="sensors of objects in sites"):
-        _ = spec.sensors[3].type
+    assert spec.sensors[3].type == cardan.mjtSensor.mjSENS_INSIDESITE
     spec.sensors[0].objname = "b"
     assert spec.sensors[0].element.attributes["subtree1"] == "b"
     assert spec.sensors[0].element.attributes["geom2"] == "g"

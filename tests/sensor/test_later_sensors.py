@@ -1,4 +1,4 @@
-"""Sensors of energy and of actuator forces on tendons, against MuJoCo 4.0.0."""
+"""Sensors of energy, of actuator forces on tendons and of objects in sites, against MuJoCo 4.0.0."""
 
 from __future__ import annotations
 
@@ -58,3 +58,39 @@ def test_derivatives() -> None:
     for ours, theirs in zip(exact, near, strict=True):
         assert theirs.any()
         assert np.abs(ours - theirs).max() < 1e-7
+
+
+SHAPES = {"sphere": ".11", "capsule": ".08 .15", "ellipsoid": ".11 .15 .09", "cylinder": ".09 .12", "box": ".08 .1 .14"}
+KINDS = {"body": "b", "xbody": "b", "geom": "g", "site": "s", "camera": "c"}
+INSIDE = """<mujoco><worldbody>{sites}<body name="b" pos="0 0 1"><freejoint/>
+<geom name="g" size=".02" pos=".03 0 0"/><geom size=".01" pos="0 .05 0"/><site name="s" pos="0 .02 0"/>
+<camera name="c" pos="0 0 .05"/></body></worldbody><sensor>{sensors}</sensor></mujoco>"""
+
+
+def test_insidesite() -> None:
+    """Objects of all kinds in sites of all shapes, at random poses."""
+    sites = "".join(
+        f'<site name="{name}" type="{name}" size="{size}" pos="0 0 1" euler="20 -40 60"/>'
+        for name, size in SHAPES.items()
+    )
+    sensors = "".join(
+        f'<insidesite site="{name}" objtype="{kind}" objname="{thing}"/>'
+        for name in SHAPES
+        for kind, thing in KINDS.items()
+    )
+    xml = INSIDE.format(sites=sites, sensors=sensors)
+    m = cardan.MjModel.from_xml_string(xml)
+    assert cardan.MjModel.from_xml_string(m.to_xml()).sensor_refid.tolist() == m.sensor_refid.tolist()
+    d = cardan.MjData(m)
+    rng = np.random.default_rng(0)
+    total = np.zeros(m.nsensordata)
+    for _ in range(60):
+        d.qpos[:3] = (0, 0, 1) + rng.normal(0, 0.08, 3)
+        d.qpos[3:] = rng.normal(size=4)
+        d.qpos[3:] /= np.linalg.norm(d.qpos[3:])
+        cardan.mj_forward(m, d)
+        total += d.sensordata
+        assert np.array_equal(
+            d.sensordata, later_states(xml, 0, {"qpos": d.qpos.copy()}, ("sensordata",))["sensordata"]
+        )
+    assert 5 < total.min() <= total.max() < 55

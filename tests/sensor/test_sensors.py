@@ -14,7 +14,8 @@ from cardan.sensor.table import SENSORS, needs_rne_post, needs_subtree_vel, sens
 ELSEWHERE = {
     int(getattr(mjtSensor, "mjSENS_" + tag)) for tag in ("GEOMDIST", "GEOMNORMAL", "GEOMFROMTO", "RANGEFINDER")
 }
-LATER = {int(getattr(mjtSensor, "mjSENS_" + tag)) for tag in ("CONTACT", "E_POTENTIAL", "E_KINETIC", "TENDONACTFRC")}
+LATER_TAGS = ("CONTACT", "E_POTENTIAL", "E_KINETIC", "TENDONACTFRC", "INSIDESITE")
+LATER = {int(getattr(mjtSensor, "mjSENS_" + tag)) for tag in LATER_TAGS}
 ELSEWHERE |= LATER  # 3.1.6 does not have these
 OBJECTS = (("body", "arm"), ("xbody", "arm"), ("geom", "box"), ("site", "tip"), ("camera", "eye"))
 REFERENCES = (None, ("body", "base"), ("xbody", "hand"), ("geom", "ball"), ("site", "mid"), ("camera", "eye"))

@@ -19,6 +19,7 @@ from cardan.maths.types import Vec2, Vec3
 from cardan.maths.vector import MINVAL, column3, get3, get9, mul_mat_t_vec3, norm3, scale3, sub3
 from cardan.model.kernel_views import Data, Model
 from cardan.sensor.output import limit_row, object_quaternion, put1, put3, put4
+from cardan.sensor.volume import is_inside_site
 
 
 @kernel
@@ -155,6 +156,13 @@ def framezaxis(m: Model, d: Data, i: int) -> None:
 def subtreecom(m: Model, d: Data, i: int) -> None:
     """Centre of mass of a subtree in the world frame, m."""
     put3(m, d, i, get3(d.subtree_com, m.sensor_objid[i]))
+
+
+@kernel
+def insidesite(m: Model, d: Data, i: int) -> None:
+    """1 if the origin of an object is inside the volume of a site, otherwise 0."""
+    point = object_pos(d, m.sensor_objtype[i], m.sensor_objid[i])
+    put1(m, d, i, 1.0 if is_inside_site(m, d, m.sensor_refid[i], point) else 0.0)
 
 
 @kernel

@@ -79,6 +79,7 @@ SENSORS: tuple[SensorKind, ...] = (
     _kind("GEOMDIST", _POS, 1, position.distance, _POSITIVE),
     _kind("GEOMNORMAL", _POS, 3, position.normal, _AXIS),
     _kind("GEOMFROMTO", _POS, 6, position.fromto),
+    _kind("INSIDESITE", _POS, 1, position.insidesite, _POSITIVE),
     _kind("E_POTENTIAL", _POS, 1, position.e_potential),
     _kind("CLOCK", _POS, 1, position.clock),
     _kind("VELOCIMETER", _VEL, 3, motion.velocimeter),
