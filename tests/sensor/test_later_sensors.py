@@ -62,20 +62,22 @@ def test_derivatives() -> None:
 
 SHAPES = {"sphere": ".11", "capsule": ".08 .15", "ellipsoid": ".11 .15 .09", "cylinder": ".09 .12", "box": ".08 .1 .14"}
 KINDS = {"body": "b", "xbody": "b", "geom": "g", "site": "s", "camera": "c"}
-INSIDE = """<mujoco><worldbody>{sites}<body name="b" pos="0 0 1"><freejoint/>
+INSIDE = """<mujoco><asset><mesh name="m" builtin="cone" params="7 .6" scale=".1 .12 .15"/></asset>
+<worldbody>{sites}<body name="b" pos="0 0 1"><freejoint/>
 <geom name="g" size=".02" pos=".03 0 0"/><geom size=".01" pos="0 .05 0"/><site name="s" pos="0 .02 0"/>
 <camera name="c" pos="0 0 .05"/></body></worldbody><sensor>{sensors}</sensor></mujoco>"""
 
 
 def test_insidesite() -> None:
-    """Objects of all kinds in sites of all shapes, at random poses."""
+    """Objects of all kinds in sites of all shapes, a mesh too, at random poses."""
     sites = "".join(
         f'<site name="{name}" type="{name}" size="{size}" pos="0 0 1" euler="20 -40 60"/>'
         for name, size in SHAPES.items()
     )
+    sites += '<site name="mesh" type="mesh" mesh="m" pos="0 0 1" euler="10 20 30"/>'
     sensors = "".join(
         f'<insidesite site="{name}" objtype="{kind}" objname="{thing}"/>'
-        for name in SHAPES
+        for name in (*SHAPES, "mesh")
         for kind, thing in KINDS.items()
     )
     xml = INSIDE.format(sites=sites, sensors=sensors)

@@ -74,7 +74,6 @@ _JOINT_TYPES: dict[str, tuple[str, ...]] = {
 }
 _LIMITED_TENDON = ("tendonlimitpos", "tendonlimitvel", "tendonlimitfrc")
 _DISTANCES = ("distance", "normal", "fromto")
-_VOLUMES = ("touch", "contact", "insidesite")  # sensors that need the volume of a site
 _MOST_VALUES = 10_000_000
 _FIXED_DIM = {_AXIS: 3, _QUAT: 4}  # number of values, for data types where it is fixed
 _UNBOUNDED = (_AXIS, _QUAT)  # data types that a cutoff cannot bound
@@ -241,8 +240,7 @@ def _check(build: Build, element: Element, objid: int, types: dict[int, str]) ->
     allowed = _JOINT_TYPES.get(tag)
     if allowed and types[objid] not in allowed:
         raise element.error(f"works on joints of type {', '.join(allowed)}, not {types[objid]}", "joint")
-    volume = element.attributes.get("site") if tag in _VOLUMES else None
-    if volume and build.columns["site_type"][build.ids["site"][volume]] == GEOM_MESH:
+    if tag == "touch" and build.columns["site_type"][objid] == GEOM_MESH:
         raise element.error("the volume of the site must be a primitive shape, not a mesh", "site")
     if tag in _DISTANCES and _geom_or_body(build, element, 1) == _geom_or_body(build, element, 2):
         raise element.error("measures the distance of something from itself: the two must be different")

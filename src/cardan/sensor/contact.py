@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from math import inf
 
+from cardan.collision.inside import inside_site
 from cardan.dynamics.com import velocity_at
 from cardan.dynamics.external import contact_force, side_body
 from cardan.enums.codes import OBJ_BODY, OBJ_GEOM, OBJ_SITE, OBJ_UNKNOWN, OBJ_XBODY
@@ -29,7 +30,6 @@ from cardan.maths.vector import (
     sub3,
 )
 from cardan.model.kernel_views import Data, Model
-from cardan.sensor.volume import is_inside_site
 
 FOUND, FORCE, TORQUE, DIST, POS, NORMAL, TANGENT, LINVEL, ANGVEL = (1 << bit for bit in range(9))
 """Bits of the data, in the order of the values."""
@@ -74,7 +74,7 @@ def _satisfies(m: Model, d: Data, con: int, side: int, kind: int, number: int) -
 def _direction(m: Model, d: Data, i: int, con: int) -> int:
     """Return 1 if a contact matches sensor `i` as it is, -1 if it matches when turned, 0 if it does not match."""
     kind1, id1, kind2, id2 = m.sensor_objtype[i], m.sensor_objid[i], m.sensor_reftype[i], m.sensor_refid[i]
-    if kind1 == OBJ_SITE and not is_inside_site(m, d, id1, get3(d.contact.pos, con)):
+    if kind1 == OBJ_SITE and not inside_site(m, d, id1, get3(d.contact.pos, con)):
         return 0
     if _satisfies(m, d, con, 0, kind1, id1) and _satisfies(m, d, con, 1, kind2, id2):
         return 1

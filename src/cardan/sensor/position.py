@@ -10,6 +10,7 @@ from math import pi, tan
 from numpy import float32
 
 from cardan.collision.distance import smallest_distance, with_pieces
+from cardan.collision.inside import inside_site
 from cardan.collision.ray_scene import ray_scene
 from cardan.dynamics.com import object_mat, object_pos
 from cardan.enums.codes import CNSTR_LIMIT_JOINT, CNSTR_LIMIT_TENDON, OBJ_GEOM
@@ -19,7 +20,6 @@ from cardan.maths.types import Vec2, Vec3
 from cardan.maths.vector import MINVAL, column3, get3, get9, mul_mat_t_vec3, norm3, scale3, sub3
 from cardan.model.kernel_views import Data, Model
 from cardan.sensor.output import limit_row, object_quaternion, put1, put3, put4
-from cardan.sensor.volume import is_inside_site
 
 
 @kernel
@@ -162,7 +162,7 @@ def subtreecom(m: Model, d: Data, i: int) -> None:
 def insidesite(m: Model, d: Data, i: int) -> None:
     """1 if the origin of an object is inside the volume of a site, otherwise 0."""
     point = object_pos(d, m.sensor_objtype[i], m.sensor_objid[i])
-    put1(m, d, i, 1.0 if is_inside_site(m, d, m.sensor_refid[i], point) else 0.0)
+    put1(m, d, i, 1.0 if inside_site(m, d, m.sensor_refid[i], point) else 0.0)
 
 
 @kernel
