@@ -1218,7 +1218,6 @@ class ModelFields:
     actuator_damping: NDArray[float64]
     actuator_dampingpoly: NDArray[float64]
     actuator_ctrlspec: NDArray[int32]
-    sensor_intprm: NDArray[int32]
     geom_surfacevel: NDArray[float64]
     geom_adhesion: NDArray[float64]
     pair_adhesion: NDArray[float64]

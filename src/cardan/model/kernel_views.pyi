@@ -729,6 +729,7 @@ class _Data_work:
     island_ndof: Final[IntArray1]
     island_run: Final[IntArray1]
     island_nrun: Final[IntArray1]
+    island_gain: Final[Array1]
     dof_at: Final[IntArray1]
     dof_position: Final[IntArray1]
     x: Final[Array1]

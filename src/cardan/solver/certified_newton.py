@@ -4,8 +4,8 @@ The search directions are those of `newton`. The differences from MuJoCo 3.1 are
 
 - Costs and gradients are scaled by 1 / trace(M) of the island, or of the model if islands are not solved separately.
 - All islands start at the same point: the cheaper of `qacc_smooth` and `qacc_warmstart`.
-- If the gradient at the start is small, and the start is certainly as close to the minimum as `opt.tolerance`
-  (see `certificate`), no iteration is made, and no Hessian is computed.
+- No iteration is made if the gradient at the start is below `opt.tolerance`, and the start is certainly as close to the
+  minimum (see `certificate`). No Hessian is computed then.
 - The iterations also stop if the decrease that the next step promises, 1/2 g' H^-1 g, is below the tolerance.
 """
 

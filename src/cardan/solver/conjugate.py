@@ -158,7 +158,7 @@ def descend(m: Model, d: Data, island: int, start: int, scale: float, later: Any
         if not (improvement >= m.opt.tolerance and sqrt(squared) >= m.opt.tolerance):
             break
         # next direction: -z + beta times the previous one
-        before, overlap = reduction, 0.0
+        before, overlap, along, norm = reduction, 0.0, 0.0, 0.0
         for p in range(first, first + n):
             overlap += d.work.grad[p] * d.work.precond[p]
         if later is not None:
