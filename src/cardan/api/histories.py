@@ -139,7 +139,7 @@ def _fill(name: str, d: MjData, adr: int, samples: int, dim: int, times: Any, va
             raise FatalError(f"{name}: times must be strictly increasing, but {found}")
         d.history[where : where + samples] = new
         d.history[adr + 1] = samples - 1
-    places = np.roll(np.arange(samples), -1 - cursor_of(d.view, adr, samples))
+    places = np.roll(np.arange(samples), -1 - cursor_of(d.view, adr, samples))  # type: ignore[arg-type]
     d.history[where + samples : where + samples + size].reshape(samples, dim)[places] = given.reshape(samples, dim)
 
 
