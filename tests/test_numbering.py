@@ -143,7 +143,7 @@ out = [mujoco.mj_stateSize(m, 1 << k) for k in range(15)] + [mujoco.mj_stateSize
     assert part.tolist() == [2.0, 0.25, 0.125]
     with pytest.raises(cardan.FatalError, match="subset"):
         cardan.mj_extractState(m, part, bits.mjSTATE_CTRL | bits.mjSTATE_TIME, np.zeros(1), bits.mjSTATE_QPOS)
-    with pytest.raises(cardan.FatalError, match="invalid state spec"):
+    with pytest.raises(cardan.FatalError, match="invalid state signature"):
         cardan.mj_getState(m, d, state, 1 << 15)
     with pytest.raises(TypeError, match="state"):
         cardan.mj_getState(m, d, state[:2], bits.mjSTATE_INTEGRATION)

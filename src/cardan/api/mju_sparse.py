@@ -1,7 +1,7 @@
 """The `mju_*` functions of sparse matrices and 3 by 3 matrices that came with MuJoCo 4.0 (Python).
 
-A sparse matrix has the values of all rows one after the other (``mat``), the number of values of each row (``rownnz``),
-the address of its first value (``rowadr``), and the column of each value (``colind``).
+``mat`` contains the values of all rows of a sparse matrix, one after the other, and ``colind`` the column of each value.
+``rownnz`` is the number of values of each row, ``rowadr`` the address of its first value.
 """
 
 from __future__ import annotations

@@ -39,8 +39,17 @@ def numbers(early: int | None, later: int | None) -> Number:
     return number
 
 
-MEMBERS_OF_ONE: dict[str, str] = {}
-"""Version of MuJoCo that has a member, for members that only one of the versions has."""
+class _MemberOfOne:
+    """Descriptor in place of a member that only the other version of MuJoCo has. Reading it raises AttributeError."""
+
+    def __init__(self, name: str, version: str) -> None:
+        self.name, self.version = name, version
+
+    def __get__(self, member: Any, enumeration: Any) -> Any:
+        raise AttributeError(
+            f"{enumeration.__name__} has no member {self.name} in this version of MuJoCo: only with compat "
+            f"{self.version}"
+        )
 
 
 class MjEnumType(type):
@@ -68,8 +77,9 @@ class MjEnumType(type):
         enumeration._later = enumeration if later == early else mcs._with_members(name, bases, rest, later)
         enumeration._later._later = enumeration._later
         enumeration._early = enumeration._later._early = enumeration
-        MEMBERS_OF_ONE.update({key: "4.0" for key, value in early.items() if value is None})
-        MEMBERS_OF_ONE.update({key: "3.1" for key, value in later.items() if value is None})
+        for owner, members, other in ((enumeration, early, "4.0"), (enumeration._later, later, "3.1")):
+            for key in (key for key, value in members.items() if value is None):
+                setattr(owner, key, _MemberOfOne(key, other))
         return enumeration
 
     @classmethod
@@ -87,13 +97,9 @@ class MjEnumType(type):
             setattr(enumeration, key, member)
         return enumeration
 
-    def __getattr__(cls, key: str) -> Any:
-        """Raise AttributeError. If the other version of the enumeration has the member, the message says so."""
-        if key[:2] == "mj" and key in MEMBERS_OF_ONE:
-            raise AttributeError(
-                f"{cls.__name__} has no member {key} in this version of MuJoCo: only with compat {MEMBERS_OF_ONE[key]}"
-            )
-        raise AttributeError(f"type object {cls.__name__!r} has no attribute {key!r}")
+    def __dir__(cls) -> list[str]:
+        """List the names of the class, except members of the other version."""
+        return [name for name in super().__dir__() if not isinstance(vars(cls).get(name), _MemberOfOne)]
 
 
 class MjEnum(metaclass=MjEnumType):
