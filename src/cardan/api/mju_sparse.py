@@ -1,6 +1,6 @@
 """The `mju_*` functions of sparse matrices and 3 by 3 matrices that came with MuJoCo 4.0 (Python).
 
-``mat`` contains the values of all rows of a sparse matrix, one after the other, and ``colind`` the column of each value.
+``mat`` contains the values of all rows of a sparse matrix, one after the other, and ``colind`` their columns.
 ``rownnz`` is the number of values of each row, ``rowadr`` the address of its first value.
 """
 
@@ -32,7 +32,7 @@ def _pattern(nrow: int, size: int, ncol: int, rownnz: Any, rowadr: Any, colind: 
 def mju_sparse2dense(res: np.ndarray, mat: Any, rownnz: Any, rowadr: Any, colind: Any) -> None:
     """Convert a sparse matrix to the dense matrix `res` (nr, nc)."""
     out, values = target_matrix("res", res), vector("mat", mat)
-    rows, columns, address = _pattern(*out.shape[:1], values.size, out.shape[1], rownnz, rowadr, colind)
+    rows, columns, address = _pattern(len(out), values.size, out.shape[1], rownnz, rowadr, colind)
     out[...] = 0.0
     out[rows, columns] = values[address]
 

@@ -85,7 +85,9 @@ for _new, _old in RENAMED_OPTIONS.items():
 for _name in ("disableflags", "enableflags"):
     setattr(MjOption, _name, getattr(option_flags, _name))
 MjOption._setters = {
-    name: member.fset for name in MjOption._names if isinstance(member := getattr(MjOption, name), property)
+    name: member.fset
+    for name in MjOption._names
+    if isinstance(member := getattr(MjOption, name), property) and member.fset is not None
 }
 
 
