@@ -34,8 +34,6 @@ NEEDED = {
     ],
     "surface velocities": [GEOM.format('surfacevel="0 1"')],
     "adhesive contacts": [GEOM.format('adhesion="-1"')],
-    "nonlinear springs": [JOINT.format('stiffness="1 2"'), TENDON.format('stiffness="0 0 1"')],
-    "nonlinear damping": [JOINT.format('damping="1 0 2"')],
     "plastic springs": [JOINT.format('springyield="1"'), '<keyframe><key plastic="1"/></keyframe>'],
     "sleeping trees": [BODY.format('sleep="init"')],
     "data of rangefinders": [SENSOR.format('<rangefinder site="s" data="dist normal"/>')],

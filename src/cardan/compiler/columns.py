@@ -98,6 +98,19 @@ def table(prefix: str, *same: str, **others: str | tuple[str, Mapping[str, int]]
     return rows
 
 
+def split_powers(columns: dict[str, list[Any]], *names: str) -> None:
+    """Split columns of polynomials: linear coefficients stay, higher ones become the column ``<name>poly``.
+
+    Columns without higher coefficients are left as they are.
+    """
+    for name in names:
+        column = columns[name]
+        if any(isinstance(value, tuple) for value in column):
+            rows = [(*value, 0.0)[:3] if isinstance(value, tuple) else (value, 0.0, 0.0) for value in column]
+            columns[name] = [row[0] for row in rows]
+            columns[name + "poly"] = [row[1:] for row in rows]
+
+
 class Resolved:
     """Attribute values of several elements: explicit values, values of the default class, or MJCF's defaults.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import accumulate, chain
 from typing import TYPE_CHECKING, Any
 
-from cardan.compiler.columns import Resolved, bases_of, table
+from cardan.compiler.columns import Resolved, bases_of, split_powers, table
 from cardan.compiler.nodes import Joint, attached, from_columns
 from cardan.compiler.orientation import frames_pose
 from cardan.maths.pose import compose
@@ -91,6 +91,7 @@ def _joint_columns(
         "jnt_user": build.users("jnt", joints),
         "springdamper": joints["springdamper"],
     }
+    split_powers(columns, "jnt_stiffness")
     return columns, (pos, axis)
 
 
@@ -98,7 +99,9 @@ def _put_dofs(build: Build, found: Attached, joints: Resolved, widths: list[int]
     """Fill the columns of degrees of freedom."""
     owner = [number for number, width in enumerate(widths) for _ in range(width)]
     scalar = len(owner) == len(widths)
-    columns = {name: found.repeated(column) for name, column in joints.columns(_DOF).items()}
+    own = joints.columns(_DOF)
+    split_powers(own, "dof_damping")
+    columns = {name: found.repeated(column) for name, column in own.items()}
     if not scalar:
         columns = {name: [*map(column.__getitem__, owner)] for name, column in columns.items()}
     bodies = build.columns["jnt_bodyid"]

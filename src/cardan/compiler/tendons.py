@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
-from cardan.compiler.columns import Resolved, table
+from cardan.compiler.columns import Resolved, split_powers, table
 from cardan.enums import mjtGeom, mjtWrap
 from cardan.spec.repeated import TIE, runs
 
@@ -65,6 +65,7 @@ def add_tendons(build: Build) -> None:
     columns["tendon_num"] = [after - start for start, after in pairwise([*starts, len(wraps)])]
     build.enter_all("tendon", names)
     tendons = _columns(build, Resolved(read))
+    split_powers(tendons, "tendon_stiffness", "tendon_damping")
     if len(read) < len(which):
         tendons = {name: [*map(column.__getitem__, which)] for name, column in tendons.items()}
     columns.update(tendons)

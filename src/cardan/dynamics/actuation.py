@@ -71,12 +71,17 @@ def actuator_disabled(m: Model, actuator: int) -> bool:
 
 
 @kernel
-def limited_control(m: Model, d: Data, actuator: int) -> float:
-    """Control of an actuator, limited to its range unless the flag clampctrl is disabled."""
-    control = control_of(m, d, actuator)
+def limited(m: Model, actuator: int, control: float) -> float:
+    """Limit a control to the range of its actuator, unless the flag clampctrl is disabled."""
     if m.actuator_ctrllimited[actuator] and not m.opt.disableflags & DSBL_CLAMPCTRL:
         return clamp(control, m.actuator_ctrlrange[actuator, 0], m.actuator_ctrlrange[actuator, 1])
     return control
+
+
+@kernel
+def limited_control(m: Model, d: Data, actuator: int) -> float:
+    """Control of an actuator, limited to its range unless the flag clampctrl is disabled."""
+    return limited(m, actuator, control_of(m, d, actuator))
 
 
 @kernel

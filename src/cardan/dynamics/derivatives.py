@@ -26,9 +26,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from cardan.dynamics.actuation import actuator_disabled, actuator_input, is_bad, limited_control
+from cardan.dynamics.actuation import actuator_disabled, actuator_input, is_bad, limited
 from cardan.dynamics.history import control_of
 from cardan.dynamics.inertia import sound_pivot
+from cardan.dynamics.powers import dof_slope, has_powers
+from cardan.dynamics.powers import slope as damping_slope
 from cardan.dynamics.switches import has_dampers
 from cardan.dynamics.tendon import tendon_moment
 from cardan.enums.codes import (
@@ -82,19 +84,18 @@ def _add_outer(m: Model, d: Data, i: int, adr: ConstIntArray1, dofs: ConstIntArr
 
 
 @kernel
-def _gain_input(m: Model, d: Data, actuator: int) -> float:
+def _gain_input(m: Model, d: Data, actuator: int, control: float) -> float:
     """Current activation of an actuator; if it has none, its control without limits (0 if the control is bad)."""
     number = m.actuator_actnum[actuator]
     if number > 0:
         return d.act[m.actuator_actadr[actuator] + number - 1]
-    control = control_of(m, d, actuator)
     return 0.0 if is_bad(control) else control
 
 
 @kernel
-def _current_input(m: Model, d: Data, actuator: int) -> float:
+def _current_input(m: Model, d: Data, actuator: int, control: float) -> float:
     """Input of an actuator's gain, as in `fwd_actuation`: controls are limited (bad: 0), and ``actearly`` applies."""
-    control = limited_control(m, d, actuator)
+    control = limited(m, actuator, control)
     return actuator_input(m, d, actuator, 0.0 if is_bad(control) else control)
 
 
@@ -149,16 +150,21 @@ def _smooth_derivatives(m: Model, d: Data, saturation: bool) -> None:
         for actuator in range(m.nu):
             if actuator_disabled(m, actuator) or (saturation and is_saturated(m, d, actuator)):
                 continue
-            value = _current_input(m, d, actuator) if saturation else _gain_input(m, d, actuator)
+            control = control_of(m, d, actuator)  # once: code with two calls of it does not link in all forms
+            if saturation:
+                value = _current_input(m, d, actuator, control)
+            else:
+                value = _gain_input(m, d, actuator, control)
             slope = _velocity_slope(m, d, actuator, value)
             if slope != 0.0:
                 _add_outer(m, d, actuator, m.aux.moment_rowadr, m.aux.moment_colind, _actuator_moment, slope)
     if has_dampers(m):
         for dof in range(m.nv):
-            d.qDeriv[m.aux.M_to_D[m.aux.M_rowadr[dof]]] -= m.dof_damping[dof]
+            d.qDeriv[m.aux.M_to_D[m.aux.M_rowadr[dof]]] -= dof_slope(m, d, dof)
         for tendon in range(m.ntendon):
-            if m.tendon_damping[tendon] > 0.0:
-                damping = m.tendon_damping[tendon]
+            if m.tendon_damping[tendon] > 0.0 or has_powers(m.tendon_dampingpoly, tendon):
+                speed = abs(d.ten_velocity[tendon])
+                damping = damping_slope(m.tendon_damping[tendon], m.tendon_dampingpoly, tendon, speed)
                 _add_outer(m, d, tendon, m.aux.ten_rowadr, m.aux.ten_colind, tendon_moment, -damping)
 
 

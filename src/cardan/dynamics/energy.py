@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cardan.dynamics.com import velocity_at
 from cardan.dynamics.passive import rotation_from_rest, tendon_extension, translation_from_rest
+from cardan.dynamics.powers import energy_of_powers, has_powers, has_spring, length_of
 from cardan.dynamics.switches import has_springs
 from cardan.enums.codes import DSBL_GRAVITY, JNT_BALL, JNT_FREE
 from cardan.jit import OK, kernel, stage
@@ -28,6 +29,19 @@ def _joint_displacement2(m: Model, d: Data, joint: int) -> float:
     return shift1 * shift1
 
 
+@kernel
+def _energy_of_joint_powers(m: Model, d: Data, joint: int) -> float:
+    """Energy of the quadratic and cubic terms of a joint's spring."""
+    adr, poly = m.jnt_qposadr[joint], m.jnt_stiffnesspoly
+    kind = m.jnt_type[joint]
+    if kind == JNT_FREE:
+        energy = energy_of_powers(poly, joint, length_of(translation_from_rest(m, d, adr)))
+        return energy + energy_of_powers(poly, joint, length_of(rotation_from_rest(m, d, adr + 3)))
+    if kind == JNT_BALL:
+        return energy_of_powers(poly, joint, length_of(rotation_from_rest(m, d, adr)))
+    return energy_of_powers(poly, joint, d.qpos[adr] - m.qpos_spring[adr])
+
+
 @stage
 def energy_pos(m: Model, d: Data) -> int:
     """Compute the potential energy of gravity and springs. Reads xipos, qpos, ten_length; writes energy[0]."""
@@ -38,11 +52,14 @@ def energy_pos(m: Model, d: Data) -> int:
             gravity_energy -= m.body_mass[body] * dot3(gravity, get3(d.xipos, body))
     if has_springs(m):
         for joint in range(m.njnt):
-            if m.jnt_stiffness[joint] != 0.0:
+            if has_spring(m, joint):
                 spring_energy += 0.5 * m.jnt_stiffness[joint] * _joint_displacement2(m, d, joint)
+            if has_powers(m.jnt_stiffnesspoly, joint):
+                spring_energy += _energy_of_joint_powers(m, d, joint)
         for tendon in range(m.ntendon):
             extension = tendon_extension(m, d, tendon)
             spring_energy += 0.5 * m.tendon_stiffness[tendon] * extension * extension
+            spring_energy += energy_of_powers(m.tendon_stiffnesspoly, tendon, extension)
     d.energy[0] = gravity_energy + spring_energy
     return OK
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from cardan.dynamics.jacobian import apply_ft
 from cardan.dynamics.kinematics import get_quat
+from cardan.dynamics.powers import has_powers, length_of, secant
 from cardan.dynamics.switches import has_dampers, has_springs
 from cardan.dynamics.tendon import tendon_moment
 from cardan.enums.codes import DSBL_GRAVITY, JNT_BALL, JNT_FREE
@@ -72,6 +73,53 @@ def _joint_spring(m: Model, d: Data, joint: int, stiffness: float) -> None:
         d.qfrc_spring[dof] = -stiffness * (d.qpos[adr] - m.qpos_spring[adr])
 
 
+@kernel
+def _add_powers3(m: Model, d: Data, joint: int, dof: int, displacement: Vec3) -> None:
+    stiffness = secant(0.0, m.jnt_stiffnesspoly, joint, length_of(displacement))
+    for k in range(3):
+        d.qfrc_spring[dof + k] -= stiffness * displacement[k]
+
+
+@kernel
+def _add_joint_powers(m: Model, d: Data, joint: int) -> None:
+    """Add the quadratic and cubic forces of a joint's spring to `qfrc_spring`."""
+    adr, dof = m.jnt_qposadr[joint], m.jnt_dofadr[joint]
+    kind = m.jnt_type[joint]
+    if kind == JNT_FREE:
+        _add_powers3(m, d, joint, dof, translation_from_rest(m, d, adr))
+        _add_powers3(m, d, joint, dof + 3, rotation_from_rest(m, d, adr + 3))
+    elif kind == JNT_BALL:
+        _add_powers3(m, d, joint, dof, rotation_from_rest(m, d, adr))
+    else:
+        shift = d.qpos[adr] - m.qpos_spring[adr]
+        d.qfrc_spring[dof] -= secant(0.0, m.jnt_stiffnesspoly, joint, shift) * shift
+
+
+@kernel
+def _add_powers(m: Model, d: Data, springs: bool, dampers: bool) -> None:
+    """Add the quadratic and cubic forces of springs and dampers to `qfrc_spring` and `qfrc_damper`."""
+    for joint in range(m.njnt if springs else 0):
+        if has_powers(m.jnt_stiffnesspoly, joint):
+            _add_joint_powers(m, d, joint)
+    for dof in range(m.nv if dampers else 0):
+        if has_powers(m.dof_dampingpoly, dof):
+            d.qfrc_damper[dof] -= secant(0.0, m.dof_dampingpoly, dof, abs(d.qvel[dof])) * d.qvel[dof]
+    for tendon in range(m.ntendon):
+        spring = damper = 0.0
+        if springs and has_powers(m.tendon_stiffnesspoly, tendon):
+            extension = tendon_extension(m, d, tendon)
+            spring = -secant(0.0, m.tendon_stiffnesspoly, tendon, extension) * extension
+        if dampers and has_powers(m.tendon_dampingpoly, tendon):
+            velocity = d.ten_velocity[tendon]
+            damper = -secant(0.0, m.tendon_dampingpoly, tendon, abs(velocity)) * velocity
+        if spring == 0.0 and damper == 0.0:
+            continue
+        for k in range(m.aux.ten_rowadr[tendon], m.aux.ten_rowadr[tendon + 1]):
+            moment = tendon_moment(m, d, tendon, k)
+            d.qfrc_spring[m.aux.ten_colind[k]] += moment * spring
+            d.qfrc_damper[m.aux.ten_colind[k]] += moment * damper
+
+
 @stage
 def passive(m: Model, d: Data) -> int:
     """Compute the passive forces.
@@ -108,6 +156,7 @@ def passive(m: Model, d: Data) -> int:
             moment = tendon_moment(m, d, tendon, k)
             d.qfrc_spring[dof] += moment * spring
             d.qfrc_damper[dof] += moment * damper
+    _add_powers(m, d, springs, dampers)
     compensate = has_gravcomp(m)
     if compensate:
         # forces at the centres of mass

@@ -13,6 +13,7 @@ from cardan.dynamics.bias import finish_rne_post
 from cardan.dynamics.couplings import quartic, tendon_offset
 from cardan.dynamics.external import add_applied_and_contacts, add_pair, add_wrench
 from cardan.dynamics.passive import tendon_extension
+from cardan.dynamics.powers import secant
 from cardan.dynamics.switches import has_dampers, has_springs
 from cardan.dynamics.tendon import AT_PULLEY, AT_SITE
 from cardan.enums.codes import (
@@ -96,9 +97,11 @@ def _tendon_force(m: Model, d: Data, tendon: int) -> float:
     """Sum of the spring, damper, actuator and constraint forces along a tendon, positive if they lengthen it."""
     force = 0.0
     if has_springs(m):
-        force -= m.tendon_stiffness[tendon] * tendon_extension(m, d, tendon)
+        extension = tendon_extension(m, d, tendon)
+        force -= secant(m.tendon_stiffness[tendon], m.tendon_stiffnesspoly, tendon, extension) * extension
     if has_dampers(m):
-        force -= m.tendon_damping[tendon] * d.ten_velocity[tendon]
+        velocity = d.ten_velocity[tendon]
+        force -= secant(m.tendon_damping[tendon], m.tendon_dampingpoly, tendon, abs(velocity)) * velocity
     for actuator in range(m.nu):
         if m.actuator_trntype[actuator] == TRN_TENDON and m.actuator_trnid[actuator, 0] == tendon:
             force += m.actuator_gear[actuator, 0] * d.actuator_force[actuator]

@@ -67,12 +67,7 @@ def known_values(row: ElementRow) -> dict[str, Known]:
         name: Known(_PLAIN[attribute.type](attribute))
         for name, attribute in row.attributes.items()
         if attribute.type in _PLAIN
-        and not (
-            attribute.alias
-            or attribute.repeat
-            or attribute.scales
-            or (attribute.has_later and not attribute.polynomial)
-        )
+        and not (attribute.alias or attribute.repeat or attribute.scales or attribute.has_later)
     }
 
 

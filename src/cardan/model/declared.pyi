@@ -191,6 +191,7 @@ class _MjModelJointViews:
     actfrcrange: NDArray[float64]
     margin: NDArray[float64]
     user: NDArray[float64]
+    stiffnesspoly: NDArray[float64]
     jntid: NDArray[int32]
     parentid: NDArray[int32]
     treeid: NDArray[int32]
@@ -201,6 +202,7 @@ class _MjModelJointViews:
     damping: NDArray[float64]
     invweight0: NDArray[float64]
     M0: NDArray[float64]
+    dampingpoly: NDArray[float64]
     qpos0: NDArray[float64]
     qpos_spring: NDArray[float64]
     id: int
@@ -477,6 +479,8 @@ class _MjModelTendonViews:
     invweight0: NDArray[float64]
     user: NDArray[float64]
     rgba: NDArray[float32]
+    stiffnesspoly: NDArray[float64]
+    dampingpoly: NDArray[float64]
     id: int
     name: str
 
@@ -1154,6 +1158,10 @@ class ModelFields:
     sensor_historyadr: NDArray[int32]
     sensor_delay: NDArray[float64]
     sensor_interval: NDArray[float64]
+    jnt_stiffnesspoly: NDArray[float64]
+    dof_dampingpoly: NDArray[float64]
+    tendon_stiffnesspoly: NDArray[float64]
+    tendon_dampingpoly: NDArray[float64]
     geom_piece: NDArray[int32]
     nactuator: int
     nout: int
@@ -1205,11 +1213,7 @@ class ModelFields:
     nefm0dof: int
     nefm0L: int
     nefmCvert: int
-    jnt_stiffnesspoly: NDArray[float64]
     jnt_springyield: NDArray[float64]
-    dof_dampingpoly: NDArray[float64]
-    tendon_stiffnesspoly: NDArray[float64]
-    tendon_dampingpoly: NDArray[float64]
     tendon_armature: NDArray[float64]
     tendon_springyield: NDArray[float64]
     tendon_actfrclimited: NDArray[uint8]

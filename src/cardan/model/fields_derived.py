@@ -71,11 +71,7 @@ CONSTANT: dict[str, tuple[Field, ...]] = {
         *(Field(name, "i8", (), "size of a feature that Cardan does not have yet: 0") for name in (
             *("noct", "nplastic", "nefm0dof", "nefm0L", "nefmCvert"),
         )),
-        Field("jnt_stiffnesspoly", "f8", ("njnt", 2), "higher coefficients of stiffness"),
         Field("jnt_springyield", "f8", ("njnt",), "yield threshold of the spring; 0: elastic"),
-        Field("dof_dampingpoly", "f8", ("nv", 2), "higher coefficients of damping"),
-        Field("tendon_stiffnesspoly", "f8", ("ntendon", 2), "higher coefficients of stiffness"),
-        Field("tendon_dampingpoly", "f8", ("ntendon", 2), "higher coefficients of damping"),
         Field("tendon_armature", "f8", ("ntendon",), "inertia of the tendon's velocity"),
         Field("tendon_springyield", "f8", ("ntendon",), "yield threshold of the spring; 0: elastic"),
         Field("tendon_actfrclimited", "u1", ("ntendon",), "whether the total actuator force is limited"),

@@ -48,3 +48,10 @@ LATER_HISTORIES: tuple[Field, ...] = (
         "sensor_interval", "f8", ("nsensor", 2), "period of the values (0: every step), time of the last before 0, s"
     ),
 )
+
+LATER_PASSIVE: tuple[Field, ...] = (
+    Field("jnt_stiffnesspoly", "f8", ("njnt", 2), "quadratic and cubic coefficients of the spring"),
+    Field("dof_dampingpoly", "f8", ("nv", 2), "quadratic and cubic coefficients of damping"),
+    Field("tendon_stiffnesspoly", "f8", ("ntendon", 2), "quadratic and cubic coefficients of the spring"),
+    Field("tendon_dampingpoly", "f8", ("ntendon", 2), "quadratic and cubic coefficients of damping"),
+)

@@ -678,6 +678,10 @@ class Model:
     sensor_historyadr: Final[ConstIntArray1]
     sensor_delay: Final[ConstArray1]
     sensor_interval: Final[ConstArray2]
+    jnt_stiffnesspoly: Final[ConstArray2]
+    dof_dampingpoly: Final[ConstArray2]
+    tendon_stiffnesspoly: Final[ConstArray2]
+    tendon_dampingpoly: Final[ConstArray2]
     geom_piece: Final[ConstIntArray1]
 
 class _Data_warning:

@@ -14,6 +14,7 @@ from cardan.dynamics.derivatives import factor_lu, implicit_inertia, solve_lu
 from cardan.dynamics.free_bodies import factor_blocks, solve_blocks
 from cardan.dynamics.inertia import factor_ld, solve_ld
 from cardan.dynamics.kinematics import integrate_pos
+from cardan.dynamics.powers import dof_slope, has_powers
 from cardan.enums.codes import DSBL_ACTUATION, DSBL_DAMPER, DSBL_EULERDAMP
 from cardan.jit import OK, kernel, stage
 from cardan.maths.types import ConstArray1
@@ -61,18 +62,18 @@ def has_damping(m: Model) -> bool:
     if m.opt.disableflags & NOT_IMPLICIT:
         return False
     for i in range(m.nv):
-        if m.dof_damping[i] > 0.0:
+        if m.dof_damping[i] > 0.0 or has_powers(m.dof_dampingpoly, i):
             return True
     return False
 
 
 @kernel
 def damped_inertia(m: Model, d: Data) -> None:
-    """Set qH to M + h diag(damping)."""
+    """Set qH to M + h diag(damping), with the slopes of nonlinear damping."""
     for adr in range(m.nM):
         d.qH[adr] = d.qM[adr]
     for i in range(m.nv):
-        d.qH[m.aux.M_rowadr[i]] += m.opt.timestep * m.dof_damping[i]
+        d.qH[m.aux.M_rowadr[i]] += m.opt.timestep * dof_slope(m, d, i)
 
 
 @kernel

@@ -9,6 +9,7 @@ from math import sqrt
 
 from cardan.dynamics.bias import add_applied_forces
 from cardan.dynamics.inertia import mul_m, solve_m
+from cardan.dynamics.powers import dof_slope
 from cardan.jit import OK, kernel, stage
 from cardan.model.kernel_views import Data, Model
 from cardan.step.integrators import has_damping
@@ -37,7 +38,7 @@ def continuous_acc_euler(m: Model, d: Data) -> int:
     _begin_continuous(m, d)
     if has_damping(m):
         for i in range(m.nv):
-            d.qacc[i] += m.opt.timestep * m.dof_damping[i] * d.work.qacc_discrete[i]
+            d.qacc[i] += m.opt.timestep * dof_slope(m, d, i) * d.work.qacc_discrete[i]
     solve_m(m, d, d.qacc)
     return OK
 

@@ -16,7 +16,7 @@ from cardan.model.tables import MODEL
 from cardan.spec.element import Element
 from cardan.spec.layout import bodies_of
 from cardan.spec.schema.keywords import TRISTATE, Words
-from cardan.spec.schema.rows import Attribute, ElementRow, Type
+from cardan.spec.schema.rows import Attribute, ElementRow, Type, counted
 from cardan.spec.tree import ModelTree
 
 if TYPE_CHECKING:
@@ -79,7 +79,9 @@ class Scribe:
         for name, field in fields.items():
             attribute = row.attributes.get(name) or ModelTree.entry_attribute(row, name)
             value = plain(internals.array(self.m, field)[number])
-            if attribute.type is Type.REFERENCE:
+            if attribute.polynomial:
+                value = counted(attribute, (value, *plain(internals.array(self.m, field + "poly")[number])))
+            elif attribute.type is Type.REFERENCE:
                 value = self.name(attribute.kind or "", value)
             elif attribute.type is Type.BOOL or attribute.keywords is TRISTATE:
                 value = bool(value)

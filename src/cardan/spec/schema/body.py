@@ -183,7 +183,7 @@ LIGHT_ROW = classed(
 _GEOM, _SITE = GEOM_ROW.attributes, SITE_ROW.attributes
 # composites have no polynomials: MuJoCo 4.0 does not have composites
 _JOINT = {
-    name: replace(row, high=1, polynomial=False, later=None, needs=None) if row.polynomial else row
+    name: replace(row, high=1, polynomial=False) if row.polynomial else row
     for name, row in JOINT_ROW.attributes.items()
 }
 _LIMITS = ("group", "stiffness", "damping", "limited", "range", "margin", "frictionloss")

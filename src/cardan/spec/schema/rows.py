@@ -294,17 +294,12 @@ def file(name: str, meaning: str, **more: Any) -> Attribute:
     return Attribute(name, Type.FILE, meaning, **more)
 
 
-def coefficients(name: str, meaning: str, later: str) -> Attribute:
+def coefficients(name: str, meaning: str) -> Attribute:
     """Return the row of an attribute with 1 to 3 coefficients of a polynomial without constant term, linear first.
 
-    Polynomials need the feature ``later``. ``name`` and ``meaning`` are as in ``Attribute``.
+    ``name`` and ``meaning`` are as in ``Attribute``.
     """
-    return Attribute(name, Type.REAL, meaning, 1, 3, 0.0, polynomial=True, later=later, needs=_has_powers)
-
-
-def _has_powers(value: Any) -> bool:
-    """Return whether a polynomial has coefficients besides the linear coefficient."""
-    return isinstance(value, tuple)
+    return Attribute(name, Type.REAL, meaning, 1, 3, 0.0, polynomial=True)
 
 
 def is_positive(value: Any) -> bool:
