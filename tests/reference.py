@@ -30,6 +30,11 @@ NEWER = {
     "light_softness": lambda ref: 0.2,
     "tex_colorspace": lambda ref: 0,
     "tex_nchannel": lambda ref: 3,
+    "flg_surfacevel": lambda ref: 0,
+    "flg_adhesion": lambda ref: 0,
+    "geom_surfacevel": lambda ref: 0.0,
+    "geom_adhesion": lambda ref: 0.0,
+    "pair_adhesion": lambda ref: 0.0,
     "nhistory": lambda ref: 0,
     "actuator_history": lambda ref: 0,
     "actuator_historyadr": lambda ref: -1,
@@ -42,7 +47,7 @@ NEWER = {
     "mat_layertexid": lambda ref: np.where(np.arange(10) == 1, ref.mat_texid[:, None], -1),
 }
 """Fields that 3.1.6 does not have, and their values in a model of 3.1.6."""
-NEWER_DATA = ("history",)
+NEWER_DATA = ("history", "contact.surfacevel", "contact.adhesion", "qfrc_adhesion")
 """Fields of data that 3.1.6 does not have."""
 # the reference's Python binding shows these as empty arrays (docs/differences.md)
 _EMPTY = ("vis.rgba.bv", "vis.rgba.bvactive")

@@ -32,8 +32,6 @@ NEEDED = {
         GENERAL.format('biastype="so3"'),
         '<actuator><orientation joint="j" input="quat"/></actuator>',
     ],
-    "surface velocities": [GEOM.format('surfacevel="0 1"')],
-    "adhesive contacts": [GEOM.format('adhesion="-1"')],
     "plastic springs": [JOINT.format('springyield="1"'), '<keyframe><key plastic="1"/></keyframe>'],
     "sleeping trees": [BODY.format('sleep="init"')],
     "data of rangefinders": [SENSOR.format('<rangefinder site="s" data="dist normal"/>')],

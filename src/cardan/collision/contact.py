@@ -169,6 +169,14 @@ def mix_friction(m: Model, d: Data, con: int, side1: int, side2: int, lead: int)
 
 
 @kernel
+def mixed_adhesion(m: Model, side1: int, side2: int, lead: int) -> float:
+    """Adhesive force of two sides, N: that of the side with the higher priority, else the sum; flexes have none."""
+    adhesion1 = m.geom_adhesion[side1] if side1 >= 0 and lead >= 0 else 0.0
+    adhesion2 = m.geom_adhesion[side2] if side2 >= 0 and lead <= 0 else 0.0
+    return adhesion1 + adhesion2
+
+
+@kernel
 def set_parameters(m: Model, d: Data, con: int, side1: int, side2: int, pair: int) -> None:
     """Set all parameters of contact `con` from the explicit pair `pair`, or from its sides if `pair` is negative.
 
@@ -183,6 +191,8 @@ def set_parameters(m: Model, d: Data, con: int, side1: int, side2: int, pair: in
         for i in range(5):
             d.contact.friction[con, i] = m.pair_friction[pair, i]
             d.contact.solimp[con, i] = m.pair_solimp[pair, i]
+        if m.flg_adhesion != 0:
+            d.contact.adhesion[con] = m.pair_adhesion[pair]
     else:
         margin, gap = _side_margin(m, side1, side2), _side_gap(m, side1, side2)
         d.contact.includemargin[con] = force_range(m, margin, gap)
@@ -192,6 +202,8 @@ def set_parameters(m: Model, d: Data, con: int, side1: int, side2: int, pair: in
         mix_solver(m, d, con, side1, side2, lead)
         d.contact.solreffriction[con, 0] = 0.0
         d.contact.solreffriction[con, 1] = 0.0
+        if m.flg_adhesion != 0:
+            d.contact.adhesion[con] = mixed_adhesion(m, side1, side2, lead)
     if overridden(m):
         for i in range(2):
             d.contact.solref[con, i] = m.opt.o_solref[i]

@@ -35,6 +35,8 @@ def complete_contact(m: Model, d: Data, con: int, k: int, side1: int, side2: int
     set9(d.contact.frame, con, get9(d.work.near_frame, k))
     set_parameters(m, d, con, side1, side2, pair)
     d.contact.exclude[con] = 1 if d.contact.dist[con] >= d.contact.includemargin[con] else 0
+    if m.flg_adhesion != 0 and d.contact.adhesion[con] != 0.0 and d.contact.exclude[con] == 1:
+        d.contact.exclude[con], d.contact.dim[con] = 0, 1  # adhesion acts in the gap too, without friction
     d.contact.efc_address[con] = -1
     d.contact.mu[con] = 0.0
     for i in range(36):

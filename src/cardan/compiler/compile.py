@@ -36,6 +36,7 @@ from cardan.jit.cache.helper import expect, expecting
 from cardan.jit.memory.layout import layout_of
 from cardan.mjcf.checks import check_supported
 from cardan.model import internals
+from cardan.model.fields_later import FLAGS
 from cardan.model.mjmodel import SIZES, MjModel
 from cardan.model.reset import start_data
 from cardan.model.tables import CAPACITIES, DATA, MODEL, SIZE_NAMES
@@ -264,6 +265,8 @@ def _find_sizes(build: Build) -> None:
             size = max(max(map(len, column), default=0), sizes.get(f"nuser_{part}", 0))
         sizes[f"nuser_{part}"] = size
     sizes.update({name: build.size[name] for name in ("nuserdata", "njmax", "nconmax")})
+    for flag in FLAGS:
+        sizes.setdefault(flag, 0)
     sizes["is_4_0"] = VERSIONS.index(build.tree.compat)
     sizes["narena"] = max(build.size["memory"], 0)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cardan.compiler.columns import Resolved, table
@@ -13,6 +13,9 @@ from cardan.compiler.pieces import geoms_with_distance, with_pieces
 from cardan.compiler.plugins import instance_of
 from cardan.compiler.shapes import check_size, fluid_coefficients
 from cardan.maths.pose import IDENTITY
+from cardan.maths.quaternion import neg_quat, rot_vec_quat
+from cardan.maths.types import Pose
+from cardan.maths.vector import add3, cross
 from cardan.spec.schema.keywords import GEOM
 
 if TYPE_CHECKING:
@@ -20,11 +23,12 @@ if TYPE_CHECKING:
     from cardan.compiler.nodes import Attached, Body
 
 _CONDIMS = {1, 3, 4, 6}
+_AT_REST = (0.0,) * 6
 _NO_FLUID = (0.0,) * 12
 _GEOM = table(
     "geom",
-    *("castshadow", "contype", "conaffinity", "friction", "gap", "group", "margin"),
-    *("priority", "rgba", "solimp", "solmix", "solref"),
+    *("adhesion", "castshadow", "contype", "conaffinity", "friction", "gap", "group", "margin"),
+    *("priority", "rgba", "solimp", "solmix", "solref", "surfacevel"),
     type=("type", GEOM),
 )
 _SITE = table("site", "group", "rgba", type=("type", GEOM))
@@ -75,6 +79,11 @@ def _columns(build: Build, found: Attached, pieces: list[int]) -> tuple[dict[str
     counts = [infers and low <= group <= high for infers, group in zip(found.marks, groups, strict=True)]
     mass, inertia = masses(geoms, shapes.figures, counts)
     pos, quat = ([*column] for column in zip(*shapes.poses, strict=True))
+    if geoms.any_but("surfacevel", _AT_REST):
+        columns["geom_surfacevel"] = _surface_velocities(geoms, shapes.parts)
+        build.sizes["flg_surfacevel"] = 1
+    if geoms.any_but("adhesion", 0.0):
+        build.sizes["flg_adhesion"] = 1
     columns |= {
         "geom_condim": condims(geoms),
         "geom_dataid": [figure.dataid for figure in shapes.figures],
@@ -94,6 +103,20 @@ def _columns(build: Build, found: Attached, pieces: list[int]) -> tuple[dict[str
         reach = [margin + gap for margin, gap in zip(reach, columns["geom_gap"], strict=True)]
     contacts = columns["geom_contype"], columns["geom_conaffinity"], reach
     return columns, [groups, pos, quat, mass, inertia, *contacts, pieces]
+
+
+def _surface_velocities(geoms: Resolved, parts: Mapping[int, tuple[Pose, Pose]]) -> list[tuple[float, ...]]:
+    """Return the velocity of each surface in the frame of its geom. `parts` holds the poses of geoms with meshes.
+
+    A mesh has its own frame in the frame that the user gives.
+    """
+    column = [*geoms["surfacevel"]]
+    for number, (_, (pos, quat)) in parts.items():
+        linear, angular = column[number][:3], column[number][3:]
+        back = neg_quat(quat)
+        moved = add3(linear, cross(angular, pos))
+        column[number] = (*rot_vec_quat(moved, back), *rot_vec_quat(angular, back))
+    return column
 
 
 def _check_planes(found: Attached, words: list[str]) -> None:

@@ -20,6 +20,7 @@ from cardan.constraint.centripetal import reference_with_centripetal
 from cardan.constraint.contact import make_contact, make_soft_contact
 from cardan.constraint.make import clear_constraint, constraint_stages, record_use
 from cardan.constraint.project import projection_stages
+from cardan.constraint.surfaces import SURFACES
 from cardan.constraint.update import inv_constraint, reference_constraint
 from cardan.derive import implicit
 from cardan.derive.contact import contact_stages, freeze_points
@@ -60,6 +61,8 @@ FROZEN = (
     *("cardan.step.report", "cardan.step.timers", "cardan.dynamics.energy"),
 )
 """Prefixes of modules whose stages are not differentiated: their results count as constant."""
+REFERENCES = soften_distant, reference_constraint, reference_with_centripetal, *SURFACES
+"""Stages in `FROZEN` modules that are differentiated as they are."""
 ENERGY = "cardan.dynamics.energy."
 """Prefix of the `FROZEN` module whose results sensors may measure."""
 COUNTERS = ("cardan.step.report.", "cardan.step.timers.")
@@ -181,7 +184,7 @@ def tangents_of(
         return [Plain(clear_constraint, partners=frozenset(("d.efc_J",)))]
     if stage is record_use:
         return []
-    if stage in (soften_distant, reference_constraint, reference_with_centripetal) or stage in constraint_stages(m):
+    if stage in REFERENCES or stage in constraint_stages(m):
         return [stage]
     if stage in projection_stages(m):
         return [stage] if noslip else [Plain(stage)] if several else []

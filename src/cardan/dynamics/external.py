@@ -99,13 +99,14 @@ def _contact_component(m: Model, d: Data, contact: int, k: int) -> float:
 def contact_force(m: Model, d: Data, contact: int) -> Vec6:
     """Force and torque of a contact in the contact frame (6 numbers: force, then torque); 0 if it has no rows.
 
+    The normal force is net of adhesion: negative if the contact pulls.
     The wrench acts on the body of the second geom; the body of the first geom gets the opposite (spec:
     mj_contactForce).
     """
     if d.contact.efc_address[contact] < 0:
         return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     return (
-        _contact_component(m, d, contact, 0),
+        _contact_component(m, d, contact, 0) - d.contact.adhesion[contact],
         _contact_component(m, d, contact, 1),
         _contact_component(m, d, contact, 2),
         _contact_component(m, d, contact, 3),

@@ -308,6 +308,7 @@ def needs_content(element: Element) -> None:
         raise element.error(f"empty: it needs at least one <{inside}>")
 
 
+_NEGATIVE = "must not be negative, found {:g}"
 _POSITIVE = "must be positive, found {:g}"
 _GROUPS = f"groups of skins are 0 to {mjNGROUP - 1}, found {{}}"  # the viewer shows no other groups
 
@@ -315,6 +316,8 @@ _BY_TAG: dict[str, tuple[Rule, ...]] = {
     "inertial": (in_moving_body, no_turned_fullinertia),
     "joint": (in_moving_body,),
     "freejoint": (in_moving_body,),
+    "geom": (refuse("adhesion", lambda value: value < 0.0, _NEGATIVE),),
+    "pair": (refuse("adhesion", lambda value: value < 0.0, _NEGATIVE),),
     "camera": (camera_intrinsics,),
     "light": (soft_edge,),
     "statistic": (

@@ -11,6 +11,7 @@ import numpy as np
 
 from cardan.jit.memory.fields import Field, Struct
 from cardan.jit.memory.struct import StructMemory
+from cardan.model.fields_later import FLAGS
 
 
 def number_of(name: str, value: Any, kind: str) -> Any:
@@ -36,9 +37,11 @@ def scalar_property(field: Field, watched: bool = True) -> property:
     """
     name, kind = field.name, field.numpy_dtype.kind
     usual = float if kind == "f" else int
+    is_flag = name in FLAGS
 
     def get(self: Any) -> Any:
-        return self._memory.scalars[name].item()
+        value = self._memory.scalars[name].item()
+        return value != 0 if is_flag else value
 
     def put(self: Any, value: Any) -> None:
         if value.__class__ is not usual and value.__class__ is not int:

@@ -235,6 +235,8 @@ class _MjModelGeomViews:
     user: NDArray[float64]
     rgba: NDArray[float32]
     castshadow: NDArray[uint8]
+    surfacevel: NDArray[float64]
+    adhesion: NDArray[float64]
     piece: NDArray[int32]
     id: int
     name: str
@@ -438,6 +440,7 @@ class _MjModelPairViews:
     margin: NDArray[float64]
     gap: NDArray[float64]
     friction: NDArray[float64]
+    adhesion: NDArray[float64]
     id: int
     name: str
 
@@ -615,6 +618,7 @@ class _MjDataJointViews:
     qacc_smooth: NDArray[float64]
     qfrc_constraint: NDArray[float64]
     qfrc_inverse: NDArray[float64]
+    qfrc_adhesion: NDArray[float64]
     id: int
     name: str
 
@@ -1139,6 +1143,8 @@ class ModelFields:
     names_map: NDArray[int32]
     paths: bytes
     nhistory: int
+    flg_surfacevel: int
+    flg_adhesion: int
     geom_castshadow: NDArray[uint8]
     cam_projection: NDArray[int32]
     cam_output: NDArray[int32]
@@ -1150,6 +1156,9 @@ class ModelFields:
     tex_colorspace: NDArray[int32]
     tex_nchannel: NDArray[int32]
     mat_layertexid: NDArray[int32]
+    geom_surfacevel: NDArray[float64]
+    geom_adhesion: NDArray[float64]
+    pair_adhesion: NDArray[float64]
     sensor_intprm: NDArray[int32]
     actuator_history: NDArray[int32]
     actuator_historyadr: NDArray[int32]
@@ -1222,11 +1231,6 @@ class ModelFields:
     actuator_damping: NDArray[float64]
     actuator_dampingpoly: NDArray[float64]
     actuator_ctrlspec: NDArray[int32]
-    geom_surfacevel: NDArray[float64]
-    geom_adhesion: NDArray[float64]
-    pair_adhesion: NDArray[float64]
-    flg_surfacevel: int
-    flg_adhesion: int
     mesh_octnum: NDArray[int32]
     oct_depth: NDArray[int32]
     oct_child: NDArray[int32]
@@ -1430,6 +1434,7 @@ class DataFields:
     island_efcadr: NDArray[int32]
     island_efcind: NDArray[int32]
     history: NDArray[float64]
+    qfrc_adhesion: NDArray[float64]
     M: NDArray[float64]
     moment_rownnz: NDArray[int32]
     moment_rowadr: NDArray[int32]
@@ -1440,7 +1445,6 @@ class DataFields:
     efc_diagA: NDArray[float64]
     nJ: int
     plastic: NDArray[float64]
-    qfrc_adhesion: NDArray[float64]
     def body(self, name: str | int = ...) -> _MjDataBodyViews: ...
     def jnt(self, name: str | int = ...) -> _MjDataJointViews: ...
     def joint(self, name: str | int = ...) -> _MjDataJointViews: ...

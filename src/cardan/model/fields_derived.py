@@ -81,11 +81,6 @@ CONSTANT: dict[str, tuple[Field, ...]] = {
         Field("actuator_dampingpoly", "f8", ("nu", 2), "its higher coefficients"),
         Field("actuator_ctrlspec", "i4", ("nu",), "signature of the inputs"),
         Field("sensor_intprm", "i4", ("nsensor", 3), "integer parameters"),
-        Field("geom_surfacevel", "f8", ("ngeom", 6), "velocity of the surface, geom frame"),
-        Field("geom_adhesion", "f8", ("ngeom",), "adhesive force of contacts, N"),
-        Field("pair_adhesion", "f8", ("npair",), "adhesive force of contacts, N"),
-        Field("flg_surfacevel", "u1", (), "whether any geom has a surface velocity"),
-        Field("flg_adhesion", "u1", (), "whether any geom or pair has adhesion"),
         Field("mesh_octnum", "i4", ("nmesh",), "number of octree nodes"),
         Field("oct_depth", "i4", (0,), "depth of an octree node"),
         Field("oct_child", "i4", (0, 8), "children of an octree node"),
@@ -184,7 +179,6 @@ DATA_VIEWS: tuple[View, ...] = (
     _view("efc_diagA", "f8", ("nefc",), "diagonal of the constraint-space inertia", lambda m, d: d.efc_diagApprox),
     _view("nJ", "i8", (), "number of stored elements of efc_J", lambda m, d: d.efc_J.size),
     _view("plastic", "f8", (0,), "plastic state: none", lambda m, d: np.zeros(0)),
-    _view("qfrc_adhesion", "f8", ("nv",), "forces of adhesion: none", lambda m, d: np.zeros(m.nv)),
 )
 """Fields of data that follow from others."""
 
@@ -205,6 +199,5 @@ MISSING: dict[str, str] = {
     r"n?oct\w*": "octrees of meshes",
     r"i?efc_\w+|ifrc_\w+|iacc\w*|island_\w+|map_\w+|nidof|n[AY]": "arrays of single islands, and the whitened Jacobian",
     r"flg_(energypos|energyvel|rnepost|subtreevel)": "flags of lazily computed quantities",
-    r"surfacevel|adhesion": "surface velocities and adhesion",
 }
 """Features by patterns of the names of their fields."""

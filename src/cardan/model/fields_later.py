@@ -2,7 +2,14 @@
 
 from cardan.jit.memory.fields import Field
 
-LATER_SIZES: tuple[Field, ...] = (Field("nhistory", "i8", (), "length of history"),)
+LATER_SIZES: tuple[Field, ...] = (
+    Field("nhistory", "i8", (), "length of history"),
+    Field("flg_surfacevel", "i8", (), "1 if contacts may have surface velocities, else 0"),
+    Field("flg_adhesion", "i8", (), "1 if contacts may have adhesion, else 0"),
+)
+
+FLAGS = frozenset(("flg_surfacevel", "flg_adhesion"))
+"""Scalars among the sizes that users may set: they choose stages."""
 
 LATER_SETTINGS: tuple[Field, ...] = (
     Field("vis.global_.cameraid", "i4", (), "id of the initial camera; -1: the free camera"),
@@ -27,6 +34,12 @@ LATER_ASSETS: tuple[Field, ...] = (
     Field("tex_colorspace", "i4", ("ntex",), "colour space: 0 automatic, 1 linear, 2 sRGB"),
     Field("tex_nchannel", "i4", ("ntex",), "number of channels, bytes per pixel"),
     Field("mat_layertexid", "i4", ("nmat", 10), "ids of the textures by role (mat_texid of MuJoCo 4.0), or -1"),
+)
+
+LATER_SURFACES: tuple[Field, ...] = (
+    Field("geom_surfacevel", "f8", ("ngeom", 6), "velocity of the surface, geom frame, m/s and rad/s"),
+    Field("geom_adhesion", "f8", ("ngeom",), "adhesive force of contacts, N"),
+    Field("pair_adhesion", "f8", ("npair",), "adhesive force of contacts, N"),
 )
 
 LATER_SENSORS: tuple[Field, ...] = (

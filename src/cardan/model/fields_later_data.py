@@ -6,6 +6,21 @@ LATER_STATE: tuple[Field, ...] = (
     Field("history", "f8", ("nhistory",), "past controls, then past sensor values: user slot, cursor, times, values"),
 )
 
+LATER_CONTACT: tuple[Field, ...] = (
+    Field(
+        "contact.surfacevel",
+        "f8",
+        ("ncon", 3),
+        "velocity of surface 2 minus 1: tangents, m/s; spin, rad/s",
+        "collision",
+    ),
+    Field("contact.adhesion", "f8", ("ncon",), "adhesive force, N", "collision"),
+)
+
+LATER_FORCES: tuple[Field, ...] = (
+    Field("qfrc_adhesion", "f8", ("nv",), "forces of adhesive contacts, part of qfrc_passive", "passive"),
+)
+
 LATER_WORK: tuple[Field, ...] = (
     Field("work.history_value", "f8", ("nhistory",), "delayed controls and values of delayed sensors before the delay"),
 )

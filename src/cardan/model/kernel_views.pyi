@@ -659,6 +659,8 @@ class Model:
     names_map: Final[ConstIntArray1]
     paths: Final[ConstIntArray1]
     nhistory: Final[int]
+    flg_surfacevel: Final[int]
+    flg_adhesion: Final[int]
     geom_castshadow: Final[ConstIntArray1]
     cam_projection: Final[ConstIntArray1]
     cam_output: Final[ConstIntArray1]
@@ -670,6 +672,9 @@ class Model:
     tex_colorspace: Final[ConstIntArray1]
     tex_nchannel: Final[ConstIntArray1]
     mat_layertexid: Final[ConstIntArray2]
+    geom_surfacevel: Final[ConstArray2]
+    geom_adhesion: Final[ConstArray1]
+    pair_adhesion: Final[ConstArray1]
     sensor_intprm: Final[ConstIntArray2]
     actuator_history: Final[ConstIntArray2]
     actuator_historyadr: Final[ConstIntArray1]
@@ -719,6 +724,8 @@ class _Data_contact:
     vert: Final[IntArray2]
     exclude: Final[IntArray1]
     efc_address: Final[IntArray1]
+    surfacevel: Final[Array2]
+    adhesion: Final[Array1]
 
 class _Data_work:
     need: int
@@ -1206,5 +1213,6 @@ class Data:
     island_efcadr: Final[IntArray1]
     island_efcind: Final[IntArray1]
     history: Final[Array1]
+    qfrc_adhesion: Final[Array1]
 
 AnyModel = Model | MjModel

@@ -36,7 +36,7 @@ from cardan.model.attributes import (
 from cardan.model.computed import add_views, no_field, read_only, shown_array
 from cardan.model.derived import DERIVATIONS, attach_derived, copy_derived, share_derived
 from cardan.model.fields_derived import MODEL_VIEWS
-from cardan.model.fields_later import RENAMED_ARRAYS
+from cardan.model.fields_later import FLAGS, RENAMED_ARRAYS
 from cardan.model.fields_options import RENAMED_OPTIONS
 from cardan.model.named import ModelNames
 from cardan.model.pickling import packed, unpack
@@ -165,8 +165,12 @@ _NUMBERS = frozenset(
     )
 )
 """Options that stages read at run time and that do not affect which stages a model needs."""
-_DECIDING = [slot for name, slot in scalars_of(MODEL).items() if name.startswith("opt.") and name not in _NUMBERS]
-"""Slots of the options that determine which stages a model needs."""
+_DECIDING = [
+    slot
+    for name, slot in scalars_of(MODEL).items()
+    if name in FLAGS or (name.startswith("opt.") and name not in _NUMBERS)
+]
+"""Slots of the options and flags that determine which stages a model needs."""
 
 
 def _leaving(programs: ProgramTable) -> Callable[[str], None]:
@@ -381,6 +385,9 @@ class MjModel(Native, ModelNames):
             set_array(getattr(self, name), name, value)
         elif name in GROUPS:
             assign_group(getattr(self, name), value, f"MjModel.{name}")
+        elif name in FLAGS:
+            self._memory.scalars[name][0] = self._memory.sizes[name] = int(bool(value))
+            self._programs.leave()
         elif name in SIZE_NAMES:
             raise AttributeError(f"MjModel.{name} is a size and can't be set")
         elif name.startswith("_"):

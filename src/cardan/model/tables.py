@@ -33,11 +33,12 @@ _EARLY = _tables_of(options, bodies, assets, relations)
 _LATER = _tables_of(later, own)
 MODEL_TABLES = _EARLY | _LATER
 _EARLY_DATA = _tables_of(data, arena)
-DATA_TABLES = _EARLY_DATA | {"LATER_STATE": later_data.LATER_STATE}
+_LATER_PUBLIC: Tables = {name: getattr(later_data, name) for name in ("LATER_STATE", "LATER_CONTACT", "LATER_FORCES")}
+DATA_TABLES = _EARLY_DATA | _LATER_PUBLIC
 """Public tables of the data; `MODEL_TABLES` are those of the model."""
 
 MODEL = Struct("Model", [*chain(*_EARLY.values()), *DERIVED, *chain(*_LATER.values())], readonly=True)
-_LATER_DATA = (*later_data.LATER_STATE, *later_data.LATER_WORK)
+_LATER_DATA = (*chain(*_LATER_PUBLIC.values()), *later_data.LATER_WORK)
 DATA = Struct("Data", [*chain(*_EARLY_DATA.values()), *WORK, *_LATER_DATA], readonly=False)
 
 SIZE_NAMES: tuple[str, ...] = tuple(f.name for f in (*options.SIZES, *later.LATER_SIZES))
@@ -56,9 +57,13 @@ COUNT_BYTES = 8 * len(LIMITED)
 
 @cache
 def bytes_of_one(capacity: str) -> int:
-    """Return the number of bytes of one element of `capacity` (contact, row, ...) in an arena in double precision."""
+    """Return the number of bytes of one element of `capacity` (contact, row, ...) in an arena in double precision.
+
+    Fields of contacts that MuJoCo 3.1 does not have are left out, so that limits of memory stay the same.
+    """
     fields = fields_of(DATA, frozenset(CAPACITIES), capacity)
-    return sum(field.numpy_dtype.itemsize * prod(int(n) for n in field.shape[1:]) for field in fields)
+    counted = [field for field in fields if field not in later_data.LATER_CONTACT]
+    return sum(field.numpy_dtype.itemsize * prod(int(n) for n in field.shape[1:]) for field in counted)
 
 
 COUNTERS: dict[str, str] = {"ncon": "ncon", "nefc": "nefc", "nnzJ": "nnzJ", "nefc_dual": "nefc", "nisland": "nisland"}

@@ -15,6 +15,14 @@ from cardan.collision.detection import collision
 from cardan.constraint.centripetal import reference_with_centripetal
 from cardan.constraint.make import constraint_stages
 from cardan.constraint.project import projection_stages
+from cardan.constraint.surfaces import (
+    add_adhesion,
+    adhesion_forces,
+    drive_rows,
+    has_adhesion,
+    has_surface_velocities,
+    surface_velocities,
+)
 from cardan.constraint.update import inv_constraint, reference_constraint
 from cardan.dynamics.actuation import actuation_stage
 from cardan.dynamics.bias import fwd_acceleration, rne, rne_post_constraint
@@ -234,7 +242,11 @@ TENDON = (
 )
 FLEX = (when(has_flexes, flex), when(has_edges, edges))
 TRANSMISSION = (when(lambda m: m.nu > 0, transmission), when(has_spatial_transmissions, spatial_transmission))
-DETECTION = (unless(has_flexes, collision), when(has_flexes, soft_collision))
+DETECTION = (
+    unless(has_flexes, collision),
+    when(has_flexes, soft_collision),
+    when(has_surface_velocities, surface_velocities),
+)
 COLLISION = (
     when(_contacts_on, timed("POS_COLLISION", timed("COL_BROAD"), timed("COL_NARROW", *DETECTION))),
     unless(_contacts_on, *DETECTION),
@@ -260,11 +272,14 @@ PASSIVE_FORCES = (
     passive,
     when(has_edges, edge_forces),
     when(has_medium, when(_passive_on, unless(is_4_0, fluid), when(is_4_0, exact_fluid))),
+    when(has_adhesion, when(_passive_on, adhesion_forces)),
     when(_passive_on, PASSIVE, when(plugins.has_passive_plugins, plugins.plugin_passive)),
 )
 REFERENCE = (
     when(_has_loops, reference_with_centripetal),
     unless(_has_loops, reference_constraint),
+    when(has_surface_velocities, drive_rows),
+    when(has_adhesion, add_adhesion),
 )
 FWD_VELOCITY = (
     timed(

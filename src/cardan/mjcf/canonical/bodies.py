@@ -8,7 +8,7 @@ from typing import Any
 from cardan.maths.pose import compose, unit_quat
 from cardan.maths.quaternion import neg_quat, rot_vec_quat
 from cardan.maths.types import Pose
-from cardan.maths.vector import norm3, scale3
+from cardan.maths.vector import cross, norm3, scale3, sub3
 from cardan.mjcf.canonical.scribe import Scribe, fields, plain
 from cardan.model import internals
 from cardan.model.lights import light_type
@@ -30,7 +30,8 @@ _JOINT = fields(
 _DOF = fields("dof_", "damping frictionloss armature", solreffriction="solref", solimpfriction="solimp")
 _GEOM = fields(
     "geom_",
-    "type contype conaffinity condim priority friction solmix solref solimp margin gap group size pos quat rgba",
+    "type contype conaffinity condim priority friction solmix solref solimp margin gap group size pos quat rgba "
+    "surfacevel adhesion",
     material="matid",
     castshadow="castshadow",
 )
@@ -154,6 +155,16 @@ def _mesh_frame_undone(scribe: Scribe, geom: int) -> Pose:
     return compose(wanted, (rot_vec_quat(scale3(mesh[0], -1.0), back), back))
 
 
+def _surface_velocity_undone(scribe: Scribe, geom: int) -> tuple[float, ...]:
+    """Return the surface velocity of a mesh geom as the user writes it: in the frame without that of the mesh."""
+    found = plain(scribe.m.geom_surfacevel[geom])
+    if geom not in internals.mesh_poses(scribe.m):
+        return found
+    pos, quat = internals.mesh_poses(scribe.m)[geom][1]
+    linear, angular = rot_vec_quat(found[:3], quat), rot_vec_quat(found[3:], quat)
+    return (*sub3(linear, cross(angular, pos)), *angular)
+
+
 def _put_geom(scribe: Scribe, body: Element, geom: int) -> None:
     """Add one geom. Sizes that follow from a mesh or height field are not written."""
     m, origin = scribe.m, scribe.origins.find("geom", geom)
@@ -171,6 +182,8 @@ def _put_geom(scribe: Scribe, body: Element, geom: int) -> None:
         values["size"] = None
         if kind == "mesh":
             values["pos"], values["quat"] = _mesh_frame_undone(scribe, geom)
+            if m.geom_surfacevel[geom].any():
+                values["surfacevel"] = _surface_velocity_undone(scribe, geom)
             if values["type"] == "sdf" and _is_exact(scribe, origin, data):
                 values["type"], plugin = "mesh", -1
     values["quat"] = written(values["quat"])

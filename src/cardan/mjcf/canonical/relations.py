@@ -16,7 +16,7 @@ from cardan.spec.schema.sensor import CONTACT_DATA, SENSOR
 
 # --- contact ---------------------------------------------------------------------------------------------------------
 
-_PAIR = fields("pair_", "geom1 geom2 friction solref solimp solreffriction margin gap", condim="dim")
+_PAIR = fields("pair_", "geom1 geom2 friction solref solimp solreffriction margin gap adhesion", condim="dim")
 
 
 def _put_contacts(scribe: Scribe) -> None:

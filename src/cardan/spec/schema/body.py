@@ -103,7 +103,7 @@ GEOM_ROW = classed(
     reference("mesh", "mesh", "mesh of the shape"),
     real("fitscale", 1.0, "scale of a shape fitted to a mesh"),
     reals("surfacevel", (1, 6), (0.0,) * 6, "velocity of the surface in the geom's frame, m/s and rad/s",
-          since="3.11", later="surface velocities"),
+          since="3.11"),
     CONTACT_ADHESION,
     COLOUR,
     keyword("fluidshape", k.FLUID_SHAPE, "none", "fluid forces by the shape of geoms"),

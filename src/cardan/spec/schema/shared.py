@@ -98,7 +98,7 @@ CONTACT_SHARED: tuple[Attribute, ...] = (
     real("gap", 0.0, "distance below the margin at which contacts become active, m"),
 )
 
-CONTACT_ADHESION = real("adhesion", 0.0, "largest pull of a contact, N", since="3.11", later="adhesive contacts")
+CONTACT_ADHESION = real("adhesion", 0.0, "largest pull of a contact, N", since="3.11")
 
 PLUGIN_CHOICE: tuple[Attribute, ...] = (
     text("plugin", "identifier of the plugin"),
