@@ -63,7 +63,7 @@ def assert_as_in_4_0(xml: str, tolerance: float) -> None:
         np.testing.assert_allclose(here[name], expected, rtol=0.0, atol=tolerance, err_msg=name)
 
 
-@pytest.mark.parametrize(("cone", "dim"), itertools.product(("pyramidal", "elliptic"), (1, 3, 4, 6)))
+@pytest.mark.parametrize(("cone", "dim"), [*itertools.product(("pyramidal", "elliptic"), (1, 3, 4, 6))])
 def test_contacts_as_in_4_0(cone: str, dim: int) -> None:
     """Every dimension and cone, by each solver; the conjugate gradients stop earlier."""
     for solver, tolerance in (("Newton", 1e-9), ("PGS", 1e-4), ("CG", 1e-4)):
