@@ -19,7 +19,6 @@ from later import STANDARD, VARIABLE
 SLEEP = "bodies that sleep, a feature of later versions"
 WORDING = "compares the words of an error message"
 SURFACES = "surface velocities, a feature of later versions"
-POLYNOMIAL = "polynomial springs and dampers, a feature of later versions"
 TIMERS = "durations are only measured with a clock (set_mjcb_time): it would slow down small models"
 INNER = "a private function or object of that package"
 FILES: dict[str, tuple[int, tuple[str, ...], dict[str, str]]] = {
@@ -56,8 +55,6 @@ FILES: dict[str, tuple[int, tuple[str, ...], dict[str, str]]] = {
             "test_named_indexing_actuator_moment": "servos of orientations, a feature of later versions",
             "test_named_indexing_mimo_actuators": "actuators of several inputs, a feature of later versions",
             "test_named_indexing_plastic": "plastic springs, a feature of later versions",
-            "test_named_indexing_ragged2d_after_first_joint": POLYNOMIAL,
-            "test_poly_stiffness": POLYNOMIAL,
             "test_realloc_con_efc": INNER,
             "test_realloc_con_efc_failure_clears_counts": "the discrete integrator, a feature of later versions",
             "test_realloc_island": INNER,
