@@ -38,7 +38,6 @@ FILES: dict[str, tuple[int, tuple[str, ...], dict[str, str]]] = {
             "test_named_attribute_in_no_field": "the moment arms of Cardan are dense, so that batches have them",
             "test_named_mimo_actuators": "actuators of several inputs, a feature of later versions",
             "test_python_callbacks_rejected": "callbacks in C get the C library's structures",
-            "test_ray": "normals of mj_ray, a feature of later versions",
         },
     ),
     "bindings_test.py": (
