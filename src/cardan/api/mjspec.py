@@ -306,7 +306,8 @@ def _carry_over(before: Part, after: Part, old: np.ndarray, new: np.ndarray) -> 
 def _data_size(self: MjsSensor) -> int:
     """Return the number of values that the sensor measures.
 
-    Raises MjcfError for a plugin sensor, whose number is known only after compilation.
+    Raises:
+        MjcfError: the sensor is that of a plugin, whose number of values is known only after compilation.
     """
     tag = self.element.row.tag
     if tag in SENSORS:

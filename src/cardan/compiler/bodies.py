@@ -109,7 +109,8 @@ def _place_repeated(build: Build, frames: list[tuple[Element, ...]], columns: tu
 def _mocap_ids(build: Build, mocap: list[bool]) -> list[int]:
     """Return the mocap id of each body, or -1, and set ``nmocap``.
 
-    Raises MjcfError if a mocap body has joints or is not a child of the world.
+    Raises:
+        MjcfError: a mocap body has joints or is not a child of the world.
     """
     if True not in mocap:
         return [-1] * len(mocap)

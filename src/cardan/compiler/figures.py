@@ -115,7 +115,8 @@ def _fused(frames: tuple[Element, ...]) -> tuple[Element, ...]:
 def _of_assets(geoms: Resolved, words: list[str]) -> set[int]:
     """Return the indices of geoms that refer to a mesh or height field, including shapes fitted to a mesh.
 
-    Raises MjcfError if one of these geoms names no asset or has ``fromto``.
+    Raises:
+        MjcfError: one of these geoms names no asset or has ``fromto``.
     """
     if not (geoms.any("mesh") or geoms.any("hfield")) and _ASSETS.keys().isdisjoint(words):
         return set()

@@ -134,7 +134,8 @@ def _check_planes(found: Attached, words: list[str]) -> None:
 def _plugins(build: Build, geoms: Resolved, words: list[str]) -> list[int]:
     """Return the plugin instance of each geom, or -1. Warn of geoms of type ``sdf`` without a plugin.
 
-    Raises MjcfError if a geom of another type has a plugin.
+    Raises:
+        MjcfError: a geom of another type has a plugin.
     """
     plugins = [-1] * len(words)
     for number, element in enumerate(geoms.elements):

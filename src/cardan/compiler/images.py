@@ -219,7 +219,8 @@ def _load(
 def _undecoded(build: Build, element: Element, values: dict[str, Any]) -> Image:
     """Return the undecoded bytes of a KTX file, (1, bytes, 1) uint8, for renderers that can read this format.
 
-    Raises MjcfError for cube textures and for flipped images.
+    Raises:
+        MjcfError: the texture is a cube, or the image is flipped.
     """
     if values["type"] != "2d":
         raise element.error("cubes cannot be read from KTX files: expected an image of the type PNG", "file")

@@ -180,7 +180,8 @@ def _condition(build: Build, element: Element, suffix: str) -> tuple[int, int]:
 def _any_object(element: Element) -> str:
     """Return `SensorRow.about` for a sensor that may have an object of any kind: "objname", or "" if none is given.
 
-    Raises MjcfError if only one of the attributes objtype and objname is given.
+    Raises:
+        MjcfError: only one of the attributes objtype and objname is given.
     """
     about = "objname" if "objtype" in element.attributes else ""
     if ("objtype" in element.attributes) != ("objname" in element.attributes):
@@ -208,7 +209,8 @@ def _object(build: Build, row: SensorRow, element: Element) -> tuple[int, int]:
 def _geom_or_body(build: Build, element: Element, number: int) -> tuple[int, int]:
     """Return type and id of object ``number`` (1 or 2) of a distance sensor, which is a geom or a body.
 
-    Raises MjcfError unless exactly one of the two is given.
+    Raises:
+        MjcfError: both or neither of the two are given.
     """
     given = [kind for kind in ("geom", "body") if f"{kind}{number}" in element.attributes]
     if len(given) != 1:

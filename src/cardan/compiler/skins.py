@@ -179,7 +179,8 @@ def _parse(content: bytes) -> Skin:
 def _numbers(content: bytes, at: int, dtype: str, count: int) -> tuple[np.ndarray, int]:
     """Read ``count`` four-byte numbers at offset ``at``; return them and the offset after them.
 
-    Raises ValueError if the file ends before them.
+    Raises:
+        ValueError: the file ends before them.
     """
     end = at + 4 * count
     if end > len(content):

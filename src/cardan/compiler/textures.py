@@ -165,7 +165,8 @@ def pixels_of(m: MjModel, tex: int) -> Image:
 def _given(element: Element, values: dict[str, Any], pixels: bytes) -> Image:
     """Return the image of a texture from the pixels that a program gives.
 
-    Raises MjcfError if their number does not match height, width and channels.
+    Raises:
+        MjcfError: their number does not match height, width and channels.
     """
     shape = values["height"], values["width"], values["nchannel"]
     if len(pixels) != np.prod(shape) or not pixels:

@@ -109,7 +109,8 @@ def _take_settings(tree: ModelTree, root: Node) -> None:
 def _add_links(robot: _Robot) -> None:
     """Add all links as bodies, each after its parent, in the order of the joints in the file. Then add all shapes.
 
-    Raises MjcfError if a link is missing, has several parents, or is part of a loop.
+    Raises:
+        MjcfError: a link is missing, has several parents, or is part of a loop.
     """
     joint_of: dict[str, Node] = {}
     children: dict[str, list[Node]] = {name: [] for name in robot.links}

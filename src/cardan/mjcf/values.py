@@ -157,7 +157,8 @@ def _parse_int(row: Attribute, text: str) -> int | tuple[int, ...]:
 def _counted(row: Attribute, values: tuple[Any, ...], noun: str) -> Any:
     """Check the number of values. Return them as a tuple, or a bare value if the attribute is a scalar.
 
-    Raises ValueError with the expected number.
+    Raises:
+        ValueError: the number is wrong; the message gives the expected number.
     """
     count, low, high = len(values), row.low, row.high
     if count < max(low, 1) or (high is not None and count > high):

@@ -86,7 +86,8 @@ def _says_nothing(element: Element) -> bool:
 def _start_tag(element: Element) -> str:
     """Return the start tag with all attributes, without its closing bracket.
 
-    Raises MjcfError if MJCF cannot represent a value.
+    Raises:
+        MjcfError: MJCF cannot represent a value.
     """
     words = [f"<{element.tag}"]
     layers = ("texture", *LAYERS) if _has_layers(element) else ()

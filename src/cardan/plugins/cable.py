@@ -57,7 +57,8 @@ def section(kind: int, size: np.ndarray) -> tuple[float, float, float]:
 def moduli(config: Config) -> tuple[float, float, bool]:
     """Return the shear modulus, Young's modulus, and whether the stress-free rod is straight.
 
-    Raises ValueError if a modulus or `vmax` is not a number.
+    Raises:
+        ValueError: a modulus or `vmax` is not a number.
     """
     number(config, "vmax", 0.0)
     return number(config, "twist", 0.0), number(config, "bend", 0.0), config.get("flat") == "true"
@@ -66,7 +67,8 @@ def moduli(config: Config) -> tuple[float, float, bool]:
 def init(m: Any, d: Any, instance: int) -> PluginMemory:
     """Return the memory of an instance: bodies of its segments as indices, stiffnesses and rest values as numbers.
 
-    Raises ValueError if a segment has no geom, or is at the origin of its parent.
+    Raises:
+        ValueError: a segment has no geom, or is at the origin of its parent.
     """
     shear, young, flat = moduli(config_of(m, instance))
     numbers, indices = [], []

@@ -105,7 +105,8 @@ def _poses(m: MjModel, turns: bool) -> tuple[list[Any], list[Any]]:
 def mesh_of(m: MjModel, instance: int, corners: int) -> tuple[Vertices, np.ndarray]:
     """Return the vertices and elements of an instance. An element has `corners` vertices.
 
-    Raises ValueError if the attribute ``face`` is not a list of integers, or refers to a missing vertex.
+    Raises:
+        ValueError: the attribute ``face`` is not a list of integers, or refers to a missing vertex.
     """
     vertices, words = vertices_of(m, instance), config_of(m, instance).get("face", "").split()
     try:
@@ -206,7 +207,8 @@ def _cotangents(a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:
 def weights(rest: np.ndarray, flaps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the weights of the flaps' vertices (n, 4), and the sum of the areas of each flap's two triangles (n,).
 
-    Raises ValueError if a triangle has no area.
+    Raises:
+        ValueError: a triangle has no area.
     """
     x0, x1, x2, x3 = np.ascontiguousarray(rest[flaps].transpose(1, 2, 0))  # coordinates, corner by corner
     with np.errstate(all="ignore"):

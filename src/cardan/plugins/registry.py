@@ -236,7 +236,8 @@ def looks_at_data(name: str) -> bool:
 def make_instance(m: MjModel, d: Any, instance: int) -> Any:
     """Call the `init` of an instance's plugin, if any, and return its result.
 
-    Raises PluginError if `init` raises ValueError.
+    Raises:
+        PluginError: `init` raises ValueError.
     """
     plugin = plugin_of(m, instance)
     try:

@@ -38,7 +38,8 @@ CHANNELS = 6
 def grid_of(config: Config) -> tuple[tuple[int, int], tuple[float, float], float, int]:
     """Return the numbers of columns and rows, half the field of view (2 angles, rad), foveation, number of channels.
 
-    Raises ValueError if an attribute is invalid.
+    Raises:
+        ValueError: an attribute is invalid.
     """
     across, up = _pair(config, "size")
     if not (across >= 1.0 and up >= 1.0):
@@ -71,7 +72,8 @@ def nsensordata(config: Config) -> int:
 def init(m: Any, d: Any, instance: int) -> PluginMemory:
     """Return the memory of an instance: numbers of cells and channels, and the edges of the cells.
 
-    Raises ValueError if a sensor of the instance is not attached to a site.
+    Raises:
+        ValueError: a sensor of the instance is not attached to a site.
     """
     if (m.sensor_objtype[m.sensor_plugin == instance] != OBJ_SITE).any():
         raise ValueError("mujoco.sensor.touch_grid must be about a site: give objtype and objname of one")

@@ -71,7 +71,8 @@ class Element:
     def add(self, tag: str, **attributes: Any) -> Element:
         """Add a child element with typed attribute values, and return it.
 
-        Raises MjcfError for a child or an attribute that is not allowed.
+        Raises:
+            MjcfError: the child or an attribute is not allowed.
         """
         row = self.row.children.get(tag)
         if row is None:

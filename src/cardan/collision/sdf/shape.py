@@ -58,7 +58,8 @@ class Shape:
     def values(self, config: Mapping[str, str]) -> tuple[float, ...]:
         """Return the values of all attributes, from ``config`` or by default, padded with zeros to `MAX_ATTRIBUTES`.
 
-        Raises ValueError for unknown attributes and for invalid values.
+        Raises:
+            ValueError: an attribute is unknown, or its value is invalid.
         """
         unknown = [key for key in config if key not in self.attributes]
         if unknown:

@@ -195,7 +195,8 @@ def _texcoord(element: Element, values: dict[str, Any], elem: np.ndarray, count:
 def _material(build: Build, element: Element, names: str | None, count: int) -> int:
     """Return the id of the first material of a flex with ``count`` elements, or -1.
 
-    Raises MjcfError if there are several materials, but not one for each element.
+    Raises:
+        MjcfError: there are several materials, but not one for each element.
     """
     words = (names or "").split()
     if len(words) not in (0, 1, count):

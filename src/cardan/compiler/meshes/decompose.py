@@ -130,7 +130,8 @@ def _decompose(
 ) -> bytes:
     """Run the library in another process, and return the archive that the process writes.
 
-    Raises DecompositionError if the library is missing or fails.
+    Raises:
+        DecompositionError: the library is missing or fails.
     """
     if find_spec(LIBRARY) is None:
         reason = f"pieces are not in the cache, and are made by the package {LIBRARY}, which is not installed"

@@ -21,7 +21,9 @@ def fit(element: Element, mesh: Mesh, values: dict[str, Any], to_box: bool) -> t
 
     Without ``to_box``, the sizes are computed from the mesh's inertia box. With ``to_box`` (compiler fitaabb), all
     shapes except ellipsoids contain the mesh in 3.1. In 4.0, the bounding box of the shape contains that of the mesh.
-    Raises MjcfError if no shape can be fitted.
+
+    Raises:
+        MjcfError: no shape can be fitted.
     """
     word, scale = values["type"], values["fitscale"]
     if word not in _BY_INERTIA:

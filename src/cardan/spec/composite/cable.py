@@ -86,7 +86,8 @@ def build_cable(composite: Composite) -> None:
 def _curve(composite: Composite) -> list[Vec3]:
     """Return the vertices (m) of the curve that the user specified by one to three coordinate functions.
 
-    Raises MjcfError for unknown functions.
+    Raises:
+        MjcfError: a function is unknown.
     """
     macro = composite.macro
     words = (macro["curve"] or "").split()

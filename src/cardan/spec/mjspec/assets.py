@@ -180,7 +180,8 @@ class MjsMesh(GeneratedMesh, Named):
     def _made(self, values: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
         """Return vertices, normals, texture coordinates and faces of a generated mesh, as flat tuples.
 
-        Raises MjcfError for invalid parameters.
+        Raises:
+            MjcfError: the parameters are invalid.
         """
         try:
             made = builtin_mesh(values["builtin"], values["params"])

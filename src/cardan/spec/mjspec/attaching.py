@@ -188,7 +188,9 @@ class Attaching:
     def _place(self: Any, site: Any) -> tuple[Element, dict[str, Any]]:
         """Return the parent element of a site, and the site's pose relative to the parent, as attributes.
 
-        Raises ValueError for an unknown site, MjcfError for a site whose pose is given by ``fromto``.
+        Raises:
+            ValueError: the site is unknown.
+            MjcfError: the pose of the site is given by ``fromto``.
         """
         element = self._own("site", site)
         values = element.resolved()

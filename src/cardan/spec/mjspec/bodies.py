@@ -85,7 +85,8 @@ class InBody(Named):
     def set_frame(self, frame: Any) -> None:
         """Move the element into a frame of the same body.
 
-        Raises MjcfError if the frame belongs to another body, is the element, or is inside the element.
+        Raises:
+            MjcfError: the frame belongs to another body, is the element, or is inside the element.
         """
         if frame.spec is not self.spec or frame.parent is not self.parent:
             raise self.element.error("the frame must belong to the same body")
