@@ -156,7 +156,7 @@ def test_specification() -> None:
     light = spec.worldbody.add_light(type="directional", intensity=2.0)
     assert light.directional
     light.directional = False
-    assert light.type == "spot"
+    assert light.type == cardan.mjtLightType.mjLIGHT_SPOT
     camera = spec.worldbody.add_camera(proj=1, output=5)
     assert (camera.proj, camera.output, camera.orthographic) == (1, 5, True)
     m = spec.compile()

@@ -112,9 +112,12 @@ def test_neighbours_come_in_the_order_of_the_reference() -> None:
     assert neighbours_of(own) == neighbours_of(reference)
 
 
-def test_primitive_has_no_shell() -> None:
-    with pytest.raises(MjcfError, match="shellinertia"):
-        load(f'vertex="{TETRA}"', geom='type="box" shellinertia="true"')
+def test_primitive_may_be_a_shell() -> None:
+    """As in later versions; 3.1.6 refuses it (docs/differences.md)."""
+    xml = '<mujoco><worldbody><body><geom type="sphere" size=".1" mass="1" {}/></body></worldbody></mujoco>'
+    solid = cardan.MjModel.from_xml_string(xml.format("")).body_inertia[1]
+    shell = cardan.MjModel.from_xml_string(xml.format('shellinertia="true"')).body_inertia[1]
+    assert shell == pytest.approx(solid * 5 / 3)
 
 
 @given(
