@@ -83,8 +83,8 @@ class LengthRanges:
         """
         m, opt = self.m, self.opt
         low, high = m.actuator_lengthrange[actuator]
-        kinds = tuple(int(internals.array(m, f"actuator_{part}type")[actuator]) for part in ("gain", "bias"))
-        if not is_processed(kinds, opt.mode) or (opt.useexisting and low < high):
+        gain, bias = (int(internals.array(m, f"actuator_{part}type")[actuator]) for part in ("gain", "bias"))
+        if not is_processed((gain, bias), opt.mode) or (opt.useexisting and low < high):
             return
         kind, target = int(m.actuator_trntype[actuator]), int(m.actuator_trnid[actuator, 0])
         if opt.uselimit and kind in _JOINTS and m.jnt_limited[target]:

@@ -35,7 +35,7 @@ def memory(x: InMemory) -> StructMemory:
     return x._memory
 
 
-def array(x: MjModel | MjData, name: str) -> np.ndarray:
+def array(x: InMemory, name: str) -> np.ndarray:
     """Return the view of an array field, public or private (``"aux.M_rowadr"``); raise KeyError for other names."""
     return x._memory.arrays[name]
 

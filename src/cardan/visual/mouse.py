@@ -312,6 +312,7 @@ def mjv_moveCamera(
     if cam is None and isinstance(scn, MjvCamera):
         cam, scn = scn, None
     require_record("mjv_moveCamera", "cam", cam, MjvCamera)
+    assert cam is not None
     kind = _action("mjv_moveCamera", action)
     if cam.type == mjtCamera.mjCAMERA_FIXED:
         return
@@ -328,6 +329,8 @@ def mjv_moveCamera(
         if scn is None:
             forward, scale = _free_direction(cam), _free_height(m, cam)
         else:
+            require_record("mjv_moveCamera", "scn", scn, MjvScene)
+            assert isinstance(scn, MjvScene)
             pos, forward, _ = model_camera("mjv_moveCamera", scn)
             scale = window_height(scn, float((cam.lookat - pos) @ forward))
         vec = np.array([-reldx, 0.0, reldy] if kind == MOVE_V else [-reldx, reldy, 0.0])
