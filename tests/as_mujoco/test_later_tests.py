@@ -46,7 +46,6 @@ FILES: dict[str, tuple[int, tuple[str, ...], dict[str, str]]] = {
         {
             "test_flg_gravcomp_and_surfacevel_properties": SURFACES,
             "test_indexer_bool_views_mutate_in_place": "a second name, _limited, of tendons",
-            "test_mj_contact_list": SURFACES,
             "test_mj_embedAssets": "mj_embedAssets: textures by reference can't be put into a compiled model",
             "test_mj_read_ctrl_and_init_ctrl_delay": "PID actuators, a feature of later versions",
             "test_mjcb_time_restore_default": TIMERS,

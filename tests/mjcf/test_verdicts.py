@@ -19,6 +19,13 @@ ON_PURPOSE = {
     ("inertial", "zaxis"),
     ("geom", "shellinertia"),
 }
+POLYNOMIALS = ("-1 -2 -3", "0 0 0", "1 1")
+"""Values that only later versions accept for stiffness and damping, whose second and third number are coefficients."""
+
+
+def is_on_purpose(tag: str, name: str, value: str | None) -> bool:
+    """Return whether the engines may disagree about this change."""
+    return (tag, name) in ON_PURPOSE or (name in ("stiffness", "damping") and value in POLYNOMIALS)
 
 
 @pytest.fixture
@@ -38,7 +45,7 @@ def test_the_model_itself_is_accepted(reference: Reference) -> None:
 def test_verdicts_agree(reference: Reference, part: int) -> None:
     refused, unequal = 0, []
     for i, (tag, name, value, xml) in enumerate(changes(RICH)):
-        if (i // 8) % SHARE or i % 8 != part or (tag, name) in ON_PURPOSE:
+        if (i // 8) % SHARE or i % 8 != part or is_on_purpose(tag, name, value):
             continue
         theirs, ours = reference.refusal(xml), refusal(xml)
         refused += theirs is not None
