@@ -60,13 +60,13 @@ def test_accelerations_against_differences(cone: mjtCone) -> None:
         np.testing.assert_allclose(exact, np.array(rows).T, atol=2e-6 * np.abs(exact).max())
 
 
-@pytest.mark.parametrize("integrator", list(mjtIntegrator.__members__.values()), ids=lambda kind: kind.name[6:])
-def test_distance_counts_before_touch_and_nothing_changes_in_contact(integrator: mjtIntegrator) -> None:
+@pytest.mark.parametrize("integrator", ["EULER", "RK4", "IMPLICIT", "IMPLICITFAST"])
+def test_distance_counts_before_touch_and_nothing_changes_in_contact(integrator: str) -> None:
     m = cardan.MjModel.from_xml_string(
         """<mujoco><option timestep=".005"/><worldbody><geom type="plane" size="1 1 .1"/>
         <body pos="0 0 .3"><freejoint/><geom size=".1"/></body></worldbody></mujoco>"""
     )
-    m.opt.integrator = integrator
+    m.opt.integrator = mjtIntegrator.__members__[f"mjINT_{integrator}"]
     d = cardan.MjData(m)
     d.qvel[2] = -1.0
     far = [jacobian(m, d, reach) for reach in (0.0, REACH)]

@@ -150,6 +150,8 @@ def test_functions_of_the_interface_are_compiled():
     from cardan.jit.front.compile import compile_entry
 
     assert cardan.mju_dot3
-    compiled = (binding.entry for binding in Binding.all.values() if isinstance(binding, KernelBinding))
+    compiled = (
+        binding.entry for binding in (*Binding.all.values(), *Binding.hidden) if isinstance(binding, KernelBinding)
+    )
     symbol, code = compile_entry(next(entry for entry in compiled if entry.name.endswith("mju_dot3")))
     assert symbol.encode() in code

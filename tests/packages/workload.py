@@ -112,7 +112,7 @@ def use(path: str, which: str) -> None:
 
 def loaded_names() -> list[str]:
     """Names of all kernels whose native code is loaded: stages, colliders, functions of the interface."""
-    calls = (binding for binding in Binding.all.values() if isinstance(binding, KernelBinding))
+    calls = (binding for binding in (*Binding.all.values(), *Binding.hidden) if isinstance(binding, KernelBinding))
     return [*driver.loaded_names(), *(binding.entry.name for binding in calls if binding.loaded)]
 
 

@@ -99,5 +99,5 @@ def test_bad_arguments() -> None:
         cardan.mju_rayFlex(m, d, 0, 1, 1, 1, 1, 1, np.zeros(3), np.ones(3), vertex)
     with pytest.raises(TypeError, match="vertid"):
         cardan.mju_rayFlex(m, d, 0, 1, 1, 1, 1, 0, np.zeros(3), np.ones(3), np.zeros(2, np.int32))
-    with pytest.raises(TypeError, match="face should hold ids"):
+    with pytest.raises(ValueError, match="face should hold ids"):
         cardan.mju_raySkin(1, 3, [0, 1, 3], np.zeros(9), np.zeros(3), np.ones(3), vertex)

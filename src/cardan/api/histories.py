@@ -71,7 +71,7 @@ def _reads(name: str, kernel: Callable[..., int], kind: str, count: str) -> Call
     read.__name__ = read.__qualname__ = name
     check = _check_read(name, kind, count)
     more = {"time": Number(), "result": target(ANY), "interp": Integer()}
-    return native_by(kernel, check=check, refuses=True, id=element(kind, count), **more)(read)
+    return native_by(kernel, check=check, refuses=True, public=False, id=element(kind, count), **more)(read)
 
 
 _read_ctrl = _reads("mj_readCtrl", _read_control, "actuator", "nu")

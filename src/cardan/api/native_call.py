@@ -60,6 +60,7 @@ def native_by(
     refuses: bool | str = False,
     releases: bool = False,
     other: tuple[Callable[..., bool], Callable[..., Any]] | None = None,
+    public: bool = True,
     **arguments: Argument,
 ) -> Callable[[F], F]:
     """Decorate a function that only declares its arguments: a kernel with the same parameters computes the results.
@@ -74,12 +75,13 @@ def native_by(
         releases: whether the GIL is released during the call.
         other: for functions that another version of MuJoCo calls with other arguments: a function that tells whether
             the arguments of a call are those, and the function to call then.
+        public: whether the package shows this function under its name.
         arguments: descriptions of all parameters except ``m`` and ``d``.
     """
 
     def declare(function: F) -> F:
         abi = _abi(function, arguments, failure and failure[0], bool(refuses), releases)
-        call = NativeCall(function, kernel, abi)  # type: ignore[arg-type]
+        call = NativeCall(function, kernel, abi, public)  # type: ignore[arg-type]
         call.message = failure[1] if failure else refuses if isinstance(refuses, str) else ""
         call.check = check
         call.other = other

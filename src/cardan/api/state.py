@@ -165,11 +165,11 @@ def _functions_of_4_0() -> dict[str, Callable[..., Any]]:
         check_model("mj_stateSize", m)
         return state_size(m, _spec("mj_stateSize", sig, True))
 
-    @native_by(get_state_4_0, check=_fits("mj_getState"), refuses=True, state=target(ANY), sig=Integer())
+    @native_by(get_state_4_0, check=_fits("mj_getState"), refuses=True, public=False, state=target(ANY), sig=Integer())
     def mj_getState(m: MjModel, d: MjData, state: np.ndarray, sig: int) -> None:
         """Copy the parts of `d` selected by `sig` (bits of `mjtState`) into `state` (mj_stateSize,)."""
 
-    @native_by(set_state_4_0, check=_fits("mj_setState"), refuses=True, state=target(ANY), sig=Integer())
+    @native_by(set_state_4_0, check=_fits("mj_setState"), refuses=True, public=False, state=target(ANY), sig=Integer())
     def mj_setState(m: MjModel, d: MjData, state: np.ndarray, sig: int) -> None:
         """Copy `state` (mj_stateSize,) into the parts of `d` selected by `sig` (bits of `mjtState`)."""
 

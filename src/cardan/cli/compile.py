@@ -75,7 +75,8 @@ def all_entries() -> list[Entry]:
         made += [entry for entry in entries_of(plugin).values() if not isinstance(entry, int)]
         if plugin.shape is not None:
             made.append(plugin.shape.entry)
-    calls = [binding.entry for binding in Binding.all.values() if isinstance(binding, KernelBinding)]
+    bindings = (*Binding.all.values(), *Binding.hidden)
+    calls = [binding.entry for binding in bindings if isinstance(binding, KernelBinding)]
     return list({entry.name: entry for entry in (*map(entry_of, (*found, *made)), *calls)}.values())
 
 

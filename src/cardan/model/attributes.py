@@ -170,7 +170,7 @@ def assign_group(target: Any, value: Any, name: str) -> None:
     if isinstance(target, FieldGroup):
         copy_group(target, value)
     else:
-        target.take(value)
+        target._take(value)
 
 
 def listing(instance: Any, title: str, names: Iterable[str]) -> str:

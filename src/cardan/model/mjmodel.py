@@ -133,7 +133,7 @@ class MjVisual:
     def __repr__(self) -> str:
         return listing(self, "MjVisual", sorted(self._groups))
 
-    def take(self, other: MjVisual) -> None:
+    def _take(self, other: MjVisual) -> None:
         """Copy all values of other visual options."""
         for name, group in self._groups.items():
             copy_group(group, other._groups[name])

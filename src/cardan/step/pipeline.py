@@ -221,11 +221,13 @@ def _with_blocks(m: MjModel) -> bool:
 
 
 def _known_integrator(m: MjModel) -> list[Any]:
-    """Raise FatalError if `opt.integrator` is invalid. Return an empty list of stages."""
+    """Raise FatalError if `opt.integrator` is invalid or not supported. Return an empty list of stages."""
     kinds = mjtIntegrator.__members__.values()
     if m.opt.integrator not in kinds:
         known = ", ".join(f"{kind.value} ({kind.name})" for kind in kinds)
         raise FatalError(f"mj_step: invalid integrator: opt.integrator is {m.opt.integrator}, not one of {known}")
+    if m.opt.integrator == mjtIntegrator.mjINT_DISCRETE:
+        raise FatalError("mj_step: the integrator discrete (MuJoCo since 3.13) is not supported yet")
     return []
 
 

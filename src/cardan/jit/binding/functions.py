@@ -82,17 +82,20 @@ class Binding(ModuleType):
     Args:
         function: the Python function, which provides name, arguments and docstring.
         words: table of words (int64) that the native code reads.
+        public: whether the package shows this function under its name.
     """
 
     __slots__ = ("words",)
 
     all: ClassVar[dict[str, Binding]] = {}
-    """All bindings, by the name of the function."""
+    """Bindings of public functions, by the name of the function."""
+    hidden: ClassVar[list[Binding]] = []
+    """Bindings of functions that other functions call, or that replace public ones in processes with compat 4.0."""
     types: ClassVar[dict[str, type]] = {}
     """Types of model and data objects, under the names `Model` and `Data`."""
     _loading: ClassVar[Locked] = Locked()
 
-    def __init__(self, function: FunctionType, words: Iterable[int] = ()) -> None:
+    def __init__(self, function: FunctionType, words: Iterable[int] = (), public: bool = True) -> None:
         super().__init__(function.__module__, function.__doc__)
         self.function = function
         self.words = np.array([*words], np.int64)
@@ -103,7 +106,10 @@ class Binding(ModuleType):
         forward = _address_of("PyObject_Vectorcall")
         self.method = _MethodDef(function.__name__.encode(), forward, FAST_WITH_KEYWORDS, text)
         self.builtin: Any = _maker()(ctypes.byref(self.method), self, "cardan")
-        Binding.all[function.__name__] = self
+        if public:
+            Binding.all[function.__name__] = self
+        else:
+            Binding.hidden.append(self)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function on the slow path. If JIT is on, the first call also loads the native code."""
@@ -156,10 +162,11 @@ class KernelBinding(Binding):
         function: the Python function, which provides name, arguments and docstring.
         kernel: the kernel.
         abi: call signature of the kernel.
+        public: whether the package shows this function under its name.
     """
 
-    def __init__(self, function: FunctionType, kernel: Callable[..., Any], abi: CallAbi) -> None:
-        super().__init__(function)
+    def __init__(self, function: FunctionType, kernel: Callable[..., Any], abi: CallAbi, public: bool = True) -> None:
+        super().__init__(function, public=public)
         self.kernel = kernel
         self.abi = abi
         self.entry: Entry = call_entry(function, kernel, abi)
