@@ -61,12 +61,15 @@ def contents(vfs: MjVfs | None, *others: Mapping[Any, Any] | None) -> dict[Any, 
     Raises:
         ValueError: both a file system and a dictionary are given.
         RuntimeError: the file system is closed.
-        TypeError: ``vfs`` is not a `MjVfs`.
+        TypeError: ``vfs`` is not a `MjVfs`, or one of the others is not a dictionary.
     """
     if vfs is None:
         given = [other for other in others if other]
         if len(given) == 1 and isinstance(given[0], dict):
             return given[0]
+        wrong = next((other for other in given if not isinstance(other, Mapping)), None)
+        if wrong is not None:
+            raise TypeError(f"assets should be a dictionary of contents by name, got {type(wrong).__name__}")
         return {name: text for other in given for name, text in other.items()} or None
     if not isinstance(vfs, MjVfs):
         raise TypeError(f"vfs should be a MjVfs, got {type(vfs).__name__}")
