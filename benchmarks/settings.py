@@ -15,7 +15,9 @@ SETTINGS: dict[str, dict[str, Any]] = {
     f"{solver.name[6:]}, {cone.name[7:].lower()}": {"solver": solver.value, "cone": cone.value}
     for solver, cone in product(mjtSolver.__members__.values(), mjtCone.__members__.values())
 }
-SETTINGS |= {name[6:]: {"integrator": kind.value} for name, kind in mjtIntegrator.__members__.items()}
+SETTINGS |= {
+    name[6:]: {"integrator": kind.value} for name, kind in mjtIntegrator.__members__.items() if name != "mjINT_DISCRETE"
+}
 SETTINGS["tolerance 0"] = {"tolerance": 0.0}
 
 

@@ -91,11 +91,11 @@ def test_a_limit_of_the_force_on_a_joint() -> None:
     assert_same(m)
 
 
-@pytest.mark.parametrize("integrator", [k for k in mjtIntegrator.__members__.values() if k.name != "mjINT_EULER"])
-def test_other_integrators_go_on_as_before(integrator: mjtIntegrator) -> None:
+@pytest.mark.parametrize("integrator", ["RK4", "IMPLICIT", "IMPLICITFAST"])
+def test_other_integrators_go_on_as_before(integrator: str) -> None:
     m = arm()
     jacobians(m, cardan.MjData(m))
-    m.opt.integrator = integrator
+    m.opt.integrator = mjtIntegrator.__members__[f"mjINT_{integrator}"]
     assert not lanes_are_shared(m)
     assert_same(m, 2)
 

@@ -1,6 +1,9 @@
 """Forms of native code: worlds that stand side by side, single precision; what the modules of both refer to."""
 
+import os
 import re
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -57,6 +60,25 @@ def test_single_precision_has_no_double_left(layout):
     text = str(module)
     assert "fmul" in text
     assert not re.search(r"\bdouble\b|\.f64\b", text)
+
+
+NUMBA_FIRST = """
+import numba, numpy as np
+numba.njit(lambda n: np.zeros(n).sum())(3)  # compiles Numba's memory allocator
+import cardan
+m = cardan.MjModel.from_xml_string("<mujoco><worldbody><body><freejoint/><geom size='.1'/></body></worldbody></mujoco>")
+batch = cardan.Batch(m, 2, dtype='float32')
+batch.step()
+assert (batch.qpos[:, 2] < 0.0).all()
+"""
+
+
+@needs_jit
+def test_single_precision_after_functions_of_the_user(tmp_path):
+    """Numba compiles its runtime once in a process, with the user's first function that allocates memory."""
+    pytest.importorskip("numba")
+    environment = os.environ | {"CARDAN_CACHE_DIR": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", NUMBA_FIRST], check=True, env=environment)
 
 
 @needs_jit

@@ -46,6 +46,7 @@ MATH_LIBRARY = frozenset(
 )
 
 
+_RUNTIME = "nrt"  # name of the library of Numba's memory allocator
 _TEXTS = "_cardan_texts"  # attribute of Numba's libraries: the texts of their modules, compressed
 
 BOTH_PRECISIONS = MATH_LIBRARY | {name + "f" for name in MATH_LIBRARY}
@@ -138,6 +139,8 @@ def _linked_single(name: str, library: Any) -> Any:
     module.triple, module.data_layout = library._final_module.triple, library._final_module.data_layout
     for needed in _libraries(library):
         texts = needed.__dict__.get(_TEXTS)
+        if texts is None and needed.name == _RUNTIME:  # another program compiled it first; kernels allocate no memory
+            continue
         if texts is None:
             raise KernelError(f"{name}: there is no single precision of {needed.name}, which was compiled before")
         for packed in texts:
