@@ -15,7 +15,7 @@ from cardan.api.pipeline import mj_forward
 from cardan.api.spec_archives import Archiving
 from cardan.api.spec_editing import Editing
 from cardan.compiler.compile import compile_tree
-from cardan.compiler.sensors import SENSORS
+from cardan.compiler.sensors import SENSORS, contact_row
 from cardan.compiler.timers import PHASES, recorded
 from cardan.enums import mjtEq, mjtObj
 from cardan.files import write_file
@@ -35,9 +35,11 @@ from cardan.spec.layout import Part, Parts, layout, pieces, rearranged, size
 from cardan.spec.mjspec.actuators import MjsSensor
 from cardan.spec.mjspec.authored import MjsAuthored
 from cardan.spec.mjspec.bodies import MjsOrientation, mjtGeomInertia, mjtOrientation
-from cardan.spec.mjspec.relations import MjsWrap
-from cardan.spec.mjspec.settings import MjsCompiler, MjsDefault
+from cardan.spec.mjspec.relations import MjsTendonPath, MjsWrap
+from cardan.spec.mjspec.settings import VISUAL_GROUPS, MjsCompiler, MjsDefault
 from cardan.spec.mjspec.specification import KINDS, Specification
+from cardan.spec.mjspec.struct import Named
+from cardan.spec.mjspec.values import VECTORS
 from cardan.spec.orientation import orientation as quat_of
 from cardan.spec.schema.keywords import mjtBuiltin, mjtInertiaFromGeom, mjtLimited, mjtMark
 from cardan.spec.tree import IMPLIED, ModelTree, copied_tree
@@ -314,6 +316,8 @@ def _data_size(self: MjsSensor) -> int:
         return SENSORS[tag].dim
     if tag == "user":
         return self.element["dim"]
+    if tag == "contact":
+        return contact_row(self.element)[0].dim
     raise self.element.error("the number of values of this sensor is known only after compilation")
 
 
@@ -328,8 +332,10 @@ STRUCTS = {
         MjsDefault,
         MjsCompiler,
         MjsAuthored,
+        MjsTendonPath,
+        *VECTORS,
     )
-}
+} | {"MjsElement": Named, **{name: VISUAL_GROUPS[name] for name in ("MjVisualHeadlight", "MjVisualRgba")}}
 """Classes of structs by name."""
 globals().update(STRUCTS)
 

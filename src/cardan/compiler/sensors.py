@@ -97,7 +97,7 @@ def add_sensors(build: Build) -> None:
         row = table.get(element.row.tag)
         parameters = (0, 0, 0)
         if element.row.tag == "contact":
-            row, parameters = _contact_row(element)
+            row, parameters = contact_row(element)
         elif row is None and plugin is not None:
             dim = size_of(plugin.plugin.nsensordata, plugin.config)
             row = SensorRow(SENS_PLUGIN, dim, DATA_TYPE["real"], plugin.plugin.needstage, _any_object(element))
@@ -149,7 +149,7 @@ def _user_row(element: Element, values: dict[str, Any]) -> SensorRow:
     return SensorRow(SENS_USER, dim, datatype, STAGE[values["needstage"]], _any_object(element))
 
 
-def _contact_row(element: Element) -> tuple[SensorRow, tuple[int, int, int]]:
+def contact_row(element: Element) -> tuple[SensorRow, tuple[int, int, int]]:
     """Return the row of a contact sensor, and bits of its data, reduction and number of contacts. Check the data."""
     values = element.resolved()
     words = values["data"].split() or ["found"]

@@ -31,14 +31,28 @@ def shown(enumeration: type[MjEnum]) -> type[Any]:
 @cache
 def outward(enumeration: Any) -> dict[int, int]:
     """Return the number in MuJoCo 4.0 by the number in the engine, for members that both have."""
-    members = later(enumeration)._members
-    return {int(member): int(members[key]) for key, member in enumeration._members.items() if key in members}
+    numbers: dict[int, int] = {}
+    for before, after in _pairs(enumeration):
+        numbers.setdefault(before, after)
+    return numbers
 
 
 @cache
 def inward(enumeration: Any) -> dict[int, int]:
     """Return the number in the engine by the number in MuJoCo 4.0, for members that both have."""
-    return {after: before for before, after in outward(enumeration).items()}
+    numbers: dict[int, int] = {}
+    for before, after in _pairs(enumeration):
+        numbers.setdefault(after, before)
+    return numbers
+
+
+def _pairs(enumeration: Any) -> list[tuple[int, int]]:
+    """Return the numbers, in the engine and in MuJoCo 4.0, of members that both have.
+
+    Counts of members, such as `mjNENABLE`, are last and may equal the number of a member.
+    """
+    members = later(enumeration)._members
+    return [(int(member), int(members[key])) for key, member in enumeration._members.items() if key in members]
 
 
 def bits_inward(enumeration: Any, bits: int) -> int:

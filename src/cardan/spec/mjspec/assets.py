@@ -13,7 +13,15 @@ from cardan.formats.raw import MeshDataError
 from cardan.spec.builtins import builtin_mesh, has_volume
 from cardan.spec.mjspec.generated import GeneratedMesh
 from cardan.spec.mjspec.struct import Named, fields, struct_class
-from cardan.spec.mjspec.values import FixedList, LiveList, letters_property, live_array, shown, to_tree
+from cardan.spec.mjspec.values import (
+    FixedList,
+    LiveList,
+    MjStringVec,
+    letters_property,
+    live_array,
+    shown,
+    to_tree,
+)
 from cardan.spec.schema.actuator import PLUGIN_ACTUATOR
 from cardan.spec.schema.asset import (
     CUSTOM,
@@ -124,12 +132,12 @@ _TEXTURES = ("", "texture", *(f"layer {role}" for role in TEXTURE_ROLE if role n
 """Attributes of a material for its textures, in the order of their roles."""
 
 
-def _volume_property(name: str, kind: type, doc: str) -> property:
+def _volume_property(name: str, kind: type[np.generic], doc: str) -> property:
     """Return a property for points or tetrahedra of a mesh, which MJCF cannot express."""
 
     def get(self: MjsMesh) -> np.ndarray:
         held = self.spec.tree.beside.get(self.element, {}).get(name, ())
-        return live_array(held, kind, lambda new: put(self, new))
+        return live_array(held, kind, lambda new: put(self, new), fixed=False)
 
     def put(self: MjsMesh, value: Any) -> None:
         numbers = np.asarray(value, float).ravel()
@@ -141,6 +149,7 @@ def _volume_property(name: str, kind: type, doc: str) -> property:
 @fields(
     MESH_ROW,
     drop=("builtin", "params"),
+    single=("vertex", "normal", "texcoord"),
     vertex="uservert",
     normal="usernormal",
     texcoord="usertexcoord",
@@ -154,6 +163,12 @@ class MjsMesh(GeneratedMesh, Named):
     """
 
     plugin = plugin_instance
+    absent = dict.fromkeys(
+        ("needsdf", "octree_maxdepth"), "meshes have no octrees of signed distances"
+    ) | dict.fromkeys(
+        ("userfacenormal", "userfacetexcoord"),
+        "faces use the vertices' indices also for normals and texture coordinates",
+    )
 
     def read(self, row: Attribute, part: str | None = None) -> Any:
         """Return the resolved value of an attribute in the tree's form; see `Struct.read`."""
@@ -174,8 +189,8 @@ class MjsMesh(GeneratedMesh, Named):
                 self.element[data] = numbers or None
         super().write(row, name, value, part)
 
-    usernode = _volume_property("usernode", float, "Points of the volume, x, y, z of each, m.")
-    usertet = _volume_property("usertet", int, "Numbers of the points of each tetrahedron.")
+    usernode = _volume_property("usernode", np.float64, "Points of the volume, x, y, z of each, m.")
+    usertet = _volume_property("usertet", np.int32, "Numbers of the points of each tetrahedron.")
 
     def _made(self, values: Mapping[str, Any]) -> dict[str, tuple[Any, ...]]:
         """Return vertices, normals, texture coordinates and faces of a generated mesh, as flat tuples.
@@ -193,7 +208,7 @@ class MjsMesh(GeneratedMesh, Named):
 _MESH_DATA = ("vertex", "normal", "texcoord", "face")
 
 
-MjsHField = struct_class("MjsHField", HFIELD_ROW, elevation="userdata")
+MjsHField = struct_class("MjsHField", HFIELD_ROW, single=("elevation",), elevation="userdata")
 
 
 @fields(TEXTURE_ROW, drop=_SIDES)
@@ -227,7 +242,11 @@ class MjsTexture(Named):
             self.write(TEXTURE_ROW.attributes[side], "cubefiles", file)
 
 
-@fields(MATERIAL_ROW, drop=tuple(LAYERS))
+@fields(
+    MATERIAL_ROW,
+    drop=tuple(LAYERS),
+    single=(*("texrepeat", "emission", "specular", "shininess", "reflectance", "metallic", "roughness", "rgba"),),
+)
 class MjsMaterial(Named):
     """A material. ``texture`` is the texture of its colour, ``textures`` has the textures of all roles."""
 
@@ -258,9 +277,15 @@ _FLEX = DEFORMABLE.children["flex"]
 @fields(_FLEX.children["elasticity"], part="elasticity")
 @fields(_FLEX.children["edge"], part="edge", prefix="edge")
 @fields(_FLEX.children["contact"], part="contact")
-@fields(_FLEX, drop=("body",), vertex="vert", element="elem")
+@fields(_FLEX, drop=("body",), single=("rgba", "texcoord"), vertex="vert", element="elem")
 class MjsFlex(Named):
     """A deformable object: elements between vertices. Each vertex follows a body."""
+
+    absent = dict.fromkeys(
+        ("order", "size", "nodebody"), "interpolated flexes are a feature that is not built yet (docs/status.md)"
+    ) | dict.fromkeys(
+        ("elastic3d", "stressyield"), "this elasticity is a feature that is not built yet (docs/status.md)"
+    )
 
     @property
     def material(self) -> Any:
@@ -268,7 +293,7 @@ class MjsFlex(Named):
         names = self.element.attributes.get("material") or ""
         if self.spec.compat != "4.0":
             return names
-        return LiveList(names.split(), lambda new: setattr(self, "material", new))
+        return MjStringVec(names.split(), lambda new: setattr(self, "material", new))
 
     @material.setter
     def material(self, value: Any) -> None:
@@ -279,7 +304,7 @@ class MjsFlex(Named):
     def vertbody(self) -> LiveList:
         """Names of the bodies of the vertices. A single name applies to all vertices."""
         names = self.element.attributes.get("body", "").split()
-        return LiveList(names, lambda new: setattr(self, "vertbody", new))
+        return MjStringVec(names, lambda new: setattr(self, "vertbody", new))
 
     @vertbody.setter
     def vertbody(self, value: Any) -> None:
@@ -311,7 +336,7 @@ def _of_bones(name: str, doc: str) -> property:
     return property(get, lambda self, value: self.set_column(name, value), doc=doc)
 
 
-@fields(_SKIN, vertex="vert")
+@fields(_SKIN, single=("rgba", "inflate", "vertex", "texcoord"), vertex="vert")
 class MjsSkin(Named):
     """A surface whose vertices follow bones. Lists have an entry, or some numbers, for each bone."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cardan.spec.mjspec.values import shown_bits
+from cardan.enums.flags import marks_outward
 from cardan.spec.schema.keywords import DISABLE_FLAGS, ENABLE_FLAGS
 from cardan.spec.schema.settings import VISUAL
 
@@ -40,11 +40,8 @@ class MjsAuthored:
         option = tree.section("option")
         flags = _given(option.child("flag"))
         self.option = _bits(_OPTION, _given(option))
-        disabled, enabled = (
-            shown_bits(bits.enumeration, sum(bit for flag, bit in bits.items() if flag in flags))
-            for bits in (DISABLE_FLAGS, ENABLE_FLAGS)
-        )
-        self.disableflags, self.enableflags = disabled, enabled
+        marks = (sum(bit for flag, bit in bits.items() if flag in flags) for bits in (DISABLE_FLAGS, ENABLE_FLAGS))
+        self.disableflags, self.enableflags = marks_outward(*marks)
         self.disableactuator = sum(1 << group for group in option.attributes.get("actuatorgroupdisable") or ())
         for tag, row in VISUAL.children.items():
             names = _VISUAL_FIRST.get(tag, tuple(row.attributes))

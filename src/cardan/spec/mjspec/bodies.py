@@ -22,7 +22,7 @@ from cardan.spec.schema.body import (
     LIGHT_ROW,
     SITE_ROW,
 )
-from cardan.spec.schema.keywords import CAMERA_OUTPUT, FLUID_SHAPE, PROJECTION
+from cardan.spec.schema.keywords import CAMERA_OUTPUT, FLUID_SHAPE
 from cardan.spec.schema.shared import ORIENTATION
 from cardan.spec.tree import IMPLIED, WORLD
 
@@ -58,6 +58,13 @@ class MjsOrientation(Struct):
         values = self.element.resolved()
         numbers = range(1, len(ORIENTATION))
         return mjtOrientation(next((i for i in numbers if values.get(ORIENTATION[i].name) is not None), 0))
+
+    @type.setter
+    def type(self, value: int) -> None:
+        if mjtOrientation(value) == mjtOrientation.mjORIENTATION_QUAT:
+            for row in ORIENTATION[1:]:
+                self.element[row.name] = None
+        # another format has the effect when its numbers are given
 
 
 for _row in ORIENTATION[1:]:
@@ -145,6 +152,7 @@ class MjsJoint(InBody):
 
 @fields(
     GEOM_ROW,
+    single=("rgba",),
     hfield="hfieldname",
     mesh="meshname",
     fluidcoef="fluid_coefs",
@@ -157,7 +165,7 @@ class MjsGeom(Posed):
     plugin = plugin_instance
 
 
-@fields(SITE_ROW, mesh="meshname")
+@fields(SITE_ROW, single=("rgba",), mesh="meshname")
 class MjsSite(Posed):
     """A site."""
 
@@ -178,16 +186,29 @@ MjsCamera = struct_class(
     "MjsCamera",
     CAMERA_ROW,
     Posed,
+    single=("sensorsize", "focal", "focalpixel", "principal", "principalpixel"),
     target="targetbody",
     sensorsize="sensor_size",
     focal="focal_length",
     focalpixel="focal_pixel",
     principal="principal_length",
     principalpixel="principal_pixel",
-    projection=Form("proj", PROJECTION.__getitem__, PROJECTION.words.__getitem__),
+    projection="proj",
     output=Form("output", _output_bits, _output_words),
 )
-MjsLight = struct_class("MjsLight", LIGHT_ROW, InBody, target="targetbody")
+MjsCamera.absent = {
+    "intrinsic": "the compiler computes it from focal length and sensor: see cam_intrinsic of the model"
+}
+MjsLight = struct_class(
+    "MjsLight",
+    LIGHT_ROW,
+    InBody,
+    single=(
+        *("bulbradius", "intensity", "range", "attenuation", "cutoff", "softness", "exponent"),
+        *("ambient", "diffuse", "specular"),
+    ),
+    target="targetbody",
+)
 
 
 # --- bodies and frames -----------------------------------------------------------------------------------------------
@@ -293,9 +314,9 @@ class MjsBody(Container):
             inertial.parent.children.remove(inertial)
 
     @property
-    def fuse(self) -> bool:
-        """Whether ``fusestatic`` may fuse the body with its parent."""
-        return self.element.resolved().get("fuse") != "false"
+    def fuse(self) -> int:
+        """Whether ``fusestatic`` may fuse the body with its parent: 1 or 0."""
+        return int(self.element.resolved().get("fuse") != "false")
 
     @fuse.setter
     def fuse(self, value: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -137,11 +138,46 @@ class MjsEquality(EqualityDefault):
 # --- tendons ---------------------------------------------------------------------------------------------------------
 
 
-class MjsWrap(Struct):
-    """One object on a tendon's path: a site, a geom, a joint or a pulley."""
+class _OfTag(Field):
+    """Descriptor of an attribute that only parts of a path with one tag have. It is None for other parts."""
 
-    coef = Field(FIXED.children["joint"].attributes["coef"], "coef")
-    divisor = Field(SPATIAL.children["pulley"].attributes["divisor"], "divisor")
+    def __init__(self, row: Attribute, name: str, tag: str) -> None:
+        super().__init__(row, name)
+        self.tag = tag
+
+    def __get__(self, struct: Struct | None, owner: type | None = None) -> Any:
+        if struct is not None and struct.element.row.tag != self.tag:
+            return None
+        return super().__get__(struct, owner)
+
+
+class MjsTendonPath(Sequence[Any]):
+    """The parts of a tendon's path (`MjsWrap`), in order. Indices must not be negative."""
+
+    def __init__(self, parts: list[MjsWrap]) -> None:
+        self._parts = parts
+
+    def __repr__(self) -> str:
+        return repr(self._parts)
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def __getitem__(self, place: Any) -> Any:
+        if not isinstance(place, slice) and not 0 <= place < len(self._parts):
+            raise IndexError(f"index {place} is out of range: the path has {len(self._parts)} parts")
+        return self._parts[place]
+
+
+class MjsWrap(Struct):
+    """One object on a tendon's path: a site, a geom, a joint or a pulley.
+
+    ``coef`` of other objects than joints, and ``divisor`` of other objects than pulleys, are None.
+    """
+
+    coef = _OfTag(FIXED.children["joint"].attributes["coef"], "coef", "joint")
+    divisor = _OfTag(SPATIAL.children["pulley"].attributes["divisor"], "divisor", "pulley")
+    info = Named.info
 
     @property
     def type(self) -> mjtWrap:
@@ -169,14 +205,27 @@ class MjsWrap(Struct):
         self.write(SPATIAL.children["geom"].attributes["sidesite"], "sidesite", value)
 
 
-@fields(SPATIAL, actuatorfrclimited="actfrclimited", actuatorfrcrange="actfrcrange")
+@fields(
+    SPATIAL,
+    single=("rgba",),
+    solreflimit="solref_limit",
+    solimplimit="solimp_limit",
+    solreffriction="solref_friction",
+    solimpfriction="solimp_friction",
+    actuatorfrclimited="actfrclimited",
+    actuatorfrcrange="actfrcrange",
+)
 class MjsTendon(Named):
     """A tendon: fixed if its path consists of joints, else spatial."""
 
     @property
-    def path(self) -> list[MjsWrap]:
+    def path(self) -> MjsTendonPath:
         """Parts of the path, in order."""
-        return [MjsWrap(self.spec, part) for part in self.element.children]
+        return MjsTendonPath([MjsWrap(self.spec, part) for part in self.element.children])
+
+    def default(self) -> Any:
+        """Return the default class of the tendon (`MjsDefault`)."""
+        return self.classname
 
     def _wrap(self, tag: str, **values: Any) -> MjsWrap:
         """Add a part to the path. The first part determines whether the tendon is fixed or spatial."""

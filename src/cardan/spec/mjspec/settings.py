@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import TYPE_CHECKING, Any
 
-from cardan.enums.numbering import bits_of
+from cardan.enums.flags import flags_inward, flags_outward
 from cardan.errors import MjcfError
 from cardan.spec.mjspec.struct import Form, Named, Struct, fields, struct_class
-from cardan.spec.mjspec.values import letters_property, shown_bits
+from cardan.spec.mjspec.values import letters_property
 from cardan.spec.schema.keywords import DISABLE_FLAGS, ENABLE_FLAGS, Words
 from cardan.spec.schema.language import DEFAULT
 from cardan.spec.schema.relations import EQUALITY_SHARED
@@ -20,22 +21,44 @@ if TYPE_CHECKING:
     from cardan.spec.tree import ModelTree
 
 
-def _flags(bits: Words, truth: bool, name: str, doc: str) -> property:
-    """Return a property that combines flags into one number. ``bits`` has the bit of each flag.
+def _engine_flags(option: Struct) -> tuple[int, int]:
+    """Return ``disableflags`` and ``enableflags`` of the options, in bits of the engine."""
+    flags = option.element.child("flag").resolved()
+    disable = sum(bit for flag, bit in DISABLE_FLAGS.items() if not flags[flag])
+    return disable, sum(bit for flag, bit in ENABLE_FLAGS.items() if flags[flag])
 
-    A bit is set if the value of its flag is ``truth``.
-    """
+
+def _unknown(option: Struct, name: str, flags: Words, bits: int) -> MjcfError:
+    """Return an error about bits without a flag, or about the missing feature of the first of these bits."""
+    members = getattr(flags.enumeration, "_members", {})
+    words = [key[len("mjXXXX_") :].lower() for key, member in members.items() if int(member) & bits]
+    row = next((FLAG.attributes[word] for word in words if word in FLAG.attributes), None)
+    if row is not None and row.later:
+        return option.element.unsupported(row.later, name)
+    return option.element.error(f"unknown bits {bits:#x}", name)
+
+
+def _flags(name: str, doc: str) -> property:
+    """Return the property for ``disableflags`` or ``enableflags``, in bits that programs see."""
+    place = ("disableflags", "enableflags").index(name)
 
     def get(self: Struct) -> int:
-        flags = self.element.child("flag").resolved()
-        return shown_bits(bits.enumeration, sum(bit for flag, bit in bits.items() if flags[flag] is truth))
+        return flags_outward(*_engine_flags(self))[place]
 
     def put(self: Struct, value: int) -> None:
-        number = bits_of(bits.enumeration, value)
-        if number & ~sum(bits.values()):
-            raise self.element.error(f"unknown bits in {number:#x}", name)
-        for flag, bit in bits.items():
-            self.write(FLAG.attributes[flag], name, (number & bit != 0) is truth, "flag")
+        seen, before = list(flags_outward(*_engine_flags(self))), _engine_flags(self)
+        seen[place] = index(value)
+        try:
+            after = flags_inward(*seen)
+        except ValueError as error:
+            raise self.element.error(str(error), name) from None
+        for flags, old, new, truth in zip((DISABLE_FLAGS, ENABLE_FLAGS), before, after, (False, True), strict=True):
+            unknown = new & ~old & ~sum(flags.values())
+            if unknown:
+                raise _unknown(self, name, flags, unknown)
+            for flag, bit in flags.items():
+                if (old ^ new) & bit:
+                    self.write(FLAG.attributes[flag], name, (new & bit != 0) is truth, "flag")
 
     return property(get, put, doc=doc)
 
@@ -51,8 +74,9 @@ def _groups_of(bits: int) -> tuple[int, ...] | None:
 class MjsOption(Struct):
     """Physics options, with the names of ``mjOption``. ``disableactuator`` has one bit for each actuator group."""
 
-    disableflags = _flags(DISABLE_FLAGS, False, "disableflags", "Bits (``mjtDisableBit``) of the disabled features.")
-    enableflags = _flags(ENABLE_FLAGS, True, "enableflags", "Bits (``mjtEnableBit``) of the enabled features.")
+    plain = True
+    disableflags = _flags("disableflags", "Bits (``mjtDisableBit``) of the disabled features.")
+    enableflags = _flags("enableflags", "Bits (``mjtEnableBit``) of the enabled features.")
 
 
 def _section(struct: type[Struct], row: ElementRow) -> property:
@@ -60,7 +84,7 @@ def _section(struct: type[Struct], row: ElementRow) -> property:
     return property(lambda self: struct(self.spec, self.element.child(row.tag)), doc=row.meaning)
 
 
-MjsLROpt = struct_class("MjsLROpt", LENGTH_RANGE_ROW, Struct)
+MjsLROpt = struct_class("MjsLROpt", LENGTH_RANGE_ROW, Struct, plain=True)
 MjsStatistic = struct_class("MjsStatistic", STATISTIC, Struct)  # NaN: computed
 
 
@@ -82,9 +106,13 @@ class MjsVisual(Struct):
     """Visual settings, in groups: ``global_``, ``quality``, ``headlight``, ``map``, ``scale``, ``rgba``."""
 
 
+VISUAL_GROUPS: dict[str, type[Struct]] = {}
+"""Classes of the groups of visual settings, by name."""
+
 for _tag, _row in VISUAL.children.items():
-    _group = struct_class("MjsVisual" + _tag.capitalize(), _row, Struct)
+    _group = struct_class("MjVisual" + _tag.capitalize(), _row, Struct, plain=True, single=tuple(_row.attributes))
     setattr(MjsVisual, _tag, _section(_group, _row))
+    VISUAL_GROUPS[_group.__name__] = _group
 setattr(MjsVisual, "global_", vars(MjsVisual)["global"])  # noqa: B010
 
 
@@ -94,6 +122,10 @@ setattr(MjsVisual, "global_", vars(MjsVisual)["global"])  # noqa: B010
 @fields(element("equality", "", EQUALITY_SHARED))
 class EqualityDefault(Named):
     """Attributes that all types of equality constraints share. Default classes can set these."""
+
+    absent = dict.fromkeys(
+        ("type", "objtype", "name1", "name2", "data"), "default classes have what all equality constraints share"
+    )
 
 
 class DefaultEntry:
@@ -151,6 +183,11 @@ class MjsDefault:
 
     def __hash__(self) -> int:
         return hash(id(self.cls))
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "flex":
+            raise AttributeError("MjsDefault.flex is not supported: MJCF has no defaults of flexes")
+        raise AttributeError(f"MjsDefault has no attribute '{name}'")
 
     @property
     def name(self) -> str:

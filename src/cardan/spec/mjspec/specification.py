@@ -107,6 +107,12 @@ class Specification(Attaching):
         self._moved: dict[Element, tuple[Specification, Element]] = {}  # elements that another specification took over
         self._origins: dict[Element, Specification] = {}
 
+    nemax: int = 0
+    """Largest number of equality constraints, which MuJoCo ignores, too."""
+
+    hasImplicitPluginElem: bool = False
+    """Mark of plugin instances without names, which programs may set. It has no effect."""
+
     @property
     def compat(self) -> str:
         """Version of MuJoCo whose behaviour compiled models have: ``"3.1"`` or ``"4.0"``. Can be set.

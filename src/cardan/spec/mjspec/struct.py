@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
 from cardan.errors import MjcfError, MjcfTypeError, suggestion
-from cardan.spec.mjspec.values import EXACT_LENGTHS, to_tree, to_user
+from cardan.spec.mjspec.values import EXACT_LENGTHS, as_single, to_tree, to_user
 from cardan.spec.schema.rows import Type
 from cardan.spec.schema.shared import ORIENTATION
 
@@ -39,11 +39,13 @@ class Form(NamedTuple):
 class Field:
     """Descriptor of a struct's attribute, stored as an attribute of the struct's element or of a child element.
 
-    ``part`` is the tag of the child element that holds the attribute, or None for the element itself.
+    ``part`` is the tag of the child element that holds the attribute, or None for the element itself. ``single``:
+    real numbers have single precision.
     """
 
-    def __init__(self, row: Attribute, name: str | Form, part: str | None = None) -> None:
+    def __init__(self, row: Attribute, name: str | Form, part: str | None = None, single: bool = False) -> None:
         self.row = row
+        self.single = single
         self.name, self.form = (name, None) if isinstance(name, str) else (name.name, name)
         self.part = part
         self.__doc__ = row.meaning
@@ -56,14 +58,21 @@ class Field:
             return self.form.get(value)
         if self.row.polynomial and struct.spec.compat == "4.0":
             value = (*np.ravel(value), *(0.0,) * (3 - np.size(value)))
-        return to_user(self.row, value, lambda new: self.__set__(struct, new))
+        return to_user(self.row, value, lambda new: self.__set__(struct, new), self.single, struct.plain)
 
     def __set__(self, struct: Struct, value: Any) -> None:
+        if self.single and self.row.high is not None:
+            value = as_single(value)
         struct.write(self.row, self.name, value if self.form is None else self.form.put(value), self.part)
 
 
 def fields(
-    row: ElementRow, drop: tuple[str, ...] = (), part: str | None = None, prefix: str = "", **names: str | Form
+    row: ElementRow,
+    drop: tuple[str, ...] = (),
+    part: str | None = None,
+    prefix: str = "",
+    single: Container[str] = (),
+    **names: str | Form,
 ) -> Callable[[type[AnyStruct]], type[AnyStruct]]:
     """Class decorator: add a field for each attribute of ``row`` that the class does not define.
 
@@ -72,13 +81,14 @@ def fields(
         drop: attributes to leave out, because the struct has them in another form.
         part: tag of the child element, None for the element itself.
         prefix: prefix of the fields' names.
+        single: attributes of the language whose real numbers have single precision.
         names: names (or `Form`) of the attributes that have another name in MuJoCo's struct.
     """
     names.setdefault("user", "userdata")
 
     def decorate(cls: type[AnyStruct]) -> type[AnyStruct]:
         for attribute in row.attributes.values():
-            field = Field(attribute, names.get(attribute.name, prefix + attribute.name), part)
+            field = Field(attribute, names.get(attribute.name, prefix + attribute.name), part, attribute.name in single)
             if attribute.name not in _HANDLED and attribute.name not in drop and not hasattr(cls, field.name):
                 setattr(cls, field.name, field)
         return cls
@@ -124,6 +134,8 @@ class Struct:
     element: Any  # the tree's Element, or a DefaultEntry
     spec: Specification
     kind: str | None = None  # kind of object, the key in `specification.KINDS`
+    plain: ClassVar[bool] = False  # whether keywords and truth values are plain numbers
+    absent: ClassVar[Mapping[Any, str]] = {}  # attributes that only MuJoCo's struct has, and why they are missing
 
     def __init__(self, spec: Specification, element: Element | DefaultEntry) -> None:
         object.__setattr__(self, "spec", spec)
@@ -147,6 +159,8 @@ class Struct:
         object.__setattr__(self, name, value)
 
     def _no_attribute(self, name: str) -> str:
+        if name in self.absent:
+            return f"{type(self).__name__}.{name} is not supported: {self.absent[name]}"
         return f"{type(self).__name__} has no attribute '{name}'" + suggestion(name, self.attribute_names())
 
     @classmethod
@@ -294,10 +308,11 @@ class Named(Struct):
         return self.spec.id_of(self.element)
 
 
-def struct_class(name: str, row: ElementRow, base: type[Struct] = Named, **options: Any) -> Any:
+def struct_class(name: str, row: ElementRow, base: type[Struct] = Named, plain: bool = False, **options: Any) -> Any:
     """Make a struct class ``name``, derived from ``base``, that has only the attributes of ``row``.
 
-    ``options`` are arguments of `fields`.
+    ``plain`` is as in `Struct`. ``options`` are arguments of `fields`.
     """
     meaning = row.meaning[:1].upper() + row.meaning[1:]
-    return fields(row, **options)(type(name, (base,), {"__doc__": f"{meaning}.", "__module__": __name__}))
+    content = {"__doc__": f"{meaning}.", "__module__": __name__, "plain": plain}
+    return fields(row, **options)(type(name, (base,), content))

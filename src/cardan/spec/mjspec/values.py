@@ -14,7 +14,7 @@ import numpy as np
 
 from cardan.enums import numbering
 from cardan.errors import suggestion
-from cardan.spec.schema.rows import Attribute, Type, counted
+from cardan.spec.schema.rows import OWN, Attribute, Type, counted
 
 _INT_BOUND = 2**31
 
@@ -37,11 +37,6 @@ def engine_number(enumeration: Any, value: Any) -> Any:
     return numbering.inward(enumeration).get(value, value)
 
 
-def shown_bits(enumeration: Any, bits: int) -> int:
-    """Convert a combination of bits of the engine to the bits of the process's version of MuJoCo."""
-    return numbering.bits_outward(enumeration, bits) if numbering.is_later() else bits
-
-
 class LiveArray(np.ndarray):
     """An array of an element's values. Assigning to entries or slices changes the element."""
 
@@ -59,11 +54,49 @@ class LiveArray(np.ndarray):
             self._write(np.array(self._whole))
 
 
-def live_array(values: Any, dtype: type, write: Callable[[Any], None]) -> LiveArray:
-    """Return an array of the values. After an assignment to it, ``write`` is called with all values."""
-    array = np.array(values, dtype).view(LiveArray)
-    array._whole, array._write = array, write
+class MjDoubleVec(LiveArray):
+    """Any number of real numbers."""
+
+
+class MjFloatVec(LiveArray):
+    """Any number of real numbers in single precision."""
+
+
+class MjIntVec(LiveArray):
+    """Any number of integers."""
+
+
+class MjByteVec(LiveArray):
+    """Any number of bytes."""
+
+
+_BY_DTYPE: dict[Any, type[LiveArray]] = {np.float64: MjDoubleVec, np.float32: MjFloatVec, np.int32: MjIntVec}
+"""Classes of arrays whose length is not fixed, by the type of their numbers."""
+
+
+def live_array(values: Any, dtype: type, write: Callable[[Any], None], fixed: bool = True) -> LiveArray:
+    """Return an array of the values, whose length is ``fixed`` or not. An assignment calls ``write`` with all values.
+
+    Numbers in single precision are written as the shortest decimal number that is rounded to them.
+    """
+    array = np.array(values, dtype).view(LiveArray if fixed else _BY_DTYPE[dtype])
+    array._whole, array._write = array, write if dtype is not np.float32 else lambda new: write(_shortest(new))
     return array
+
+
+def as_single(value: Any) -> Any:
+    """Return numbers in single precision as the shortest decimal numbers. Other values are returned as they are.
+
+    A float that single precision represents counts as such a number.
+    """
+    if isinstance(value, float) and value == np.float32(value):
+        return float(str(np.float32(value)))
+    return _shortest(value) if isinstance(value, np.ndarray) and value.dtype == np.float32 else value
+
+
+def _shortest(values: np.ndarray) -> list[float]:
+    """Return the shortest decimal numbers that single precision rounds to the values."""
+    return [float(str(value)) for value in values.ravel()]
 
 
 class LiveList(list[Any]):
@@ -83,7 +116,11 @@ class LiveList(list[Any]):
         self._write(list(self))
 
 
-class FixedList(LiveList):
+class MjStringVec(LiveList):
+    """A list of names."""
+
+
+class FixedList(MjStringVec):
     """A list of fixed length. Its indices must not be negative."""
 
     def __getitem__(self, key: Any) -> Any:
@@ -105,15 +142,19 @@ class FixedList(LiveList):
         return place
 
 
+class MjCharVec(FixedList):
+    """A list of letters."""
+
+
 def letters_property(row: Attribute, count: int, exact: bool = False) -> property:
     """Return a property for a text of at most ``count`` letters, whose value is a list of letters.
 
     Letters that are not given are NUL characters. If ``exact`` is true, keyword arguments need all letters.
     """
 
-    def get(self: Any) -> FixedList:
+    def get(self: Any) -> MjCharVec:
         text = (self.read(row) or "").ljust(count, "\0")
-        return FixedList(text, lambda new: put(self, new))
+        return MjCharVec(text, lambda new: put(self, new))
 
     def put(self: Any, value: Any) -> None:
         given = list(value)
@@ -129,6 +170,9 @@ def letters_property(row: Attribute, count: int, exact: bool = False) -> propert
     return made
 
 
+VECTORS = (MjDoubleVec, MjFloatVec, MjIntVec, MjByteVec, MjStringVec, MjCharVec)
+"""Classes of arrays and lists."""
+
 EXACT_LENGTHS: dict[property, int] = {}
 """Properties whose values need a fixed length in keyword arguments, with this length."""
 
@@ -136,19 +180,34 @@ EXACT_LENGTHS: dict[property, int] = {}
 # --- tree to user ----------------------------------------------------------------------------------------------------
 
 
-def to_user(row: Attribute, value: Any, write: Callable[[Any], None]) -> Any:
+def to_user(row: Attribute, value: Any, write: Callable[[Any], None], single: bool = False, plain: bool = False) -> Any:
     """Convert the tree's ``value`` of an attribute to the user's form. Arrays call ``write`` on assignment.
 
     Undefined real numbers become NaN, undefined integers 0, undefined names empty texts. Keywords with an enumeration
-    become its members, or numbers if it has no member for them. Other keywords remain words.
+    become its members, or numbers if it has no member for them. Other keywords of MuJoCo become numbers, and those of
+    Cardan remain words.
+
+    Args:
+        row: row of the attribute.
+        value: its value in the tree.
+        write: function that sets the attribute.
+        single: whether real numbers have single precision.
+        plain: whether keywords and truth values are plain numbers, as in structures that models have, too.
     """
     if row.type in (Type.REAL, Type.INT):
-        kind, blank = (float, np.nan) if row.type is Type.REAL else (int, 0)
+        blank = np.nan if row.type is Type.REAL else 0
+        kind = np.int32 if row.type is Type.INT else np.float32 if single else np.float64
         if row.scalar or (row.polynomial and not isinstance(value, tuple)):
-            return blank if value is None else value
-        return live_array((blank,) * (row.high or 0) if value is None else value, kind, write)
+            return blank if value is None else float(np.float32(value)) if kind is np.float32 else value
+        return live_array((blank,) * (row.high or 0) if value is None else value, kind, write, row.high is not None)
+    if plain and row.type is Type.BOOL:
+        return int(value)
     if row.type is Type.KEYWORD and value is not None:
+        if row.since == OWN:
+            return value
         enumeration = getattr(row.keywords, "enumeration", None)
+        if plain or enumeration is None:
+            return row.keywords[value]
         # some words of missing features have no number
         number = row.keywords.get(value, value) if enumeration else value
         return shown(enumeration, number) if enumeration and number in enumeration._names else number
@@ -210,7 +269,7 @@ def _truth(row: Attribute, value: Any) -> bool:
     """Convert True, False, 1 or 0 to bool. Raises TypeError for other values."""
     if isinstance(value, str) or value not in (0, 1):
         raise TypeError(f"expected True or False, found {value!r}")
-    return bool(value)
+    return value != 0  # members of enumerations are always true
 
 
 def _word(row: Attribute, value: Any) -> str:

@@ -80,8 +80,8 @@ FREEJOINT = element(
     "free joint, without default class",
     name("joint"),
     GROUP,
-    keyword("align", k.TRISTATE, "auto", "whether the body's frame becomes its inertial frame, if it has no children; "
-            "auto: as compiler alignfree", since="3.2.3"),
+    keyword("align", k.ALIGN_FREE, "auto", "whether the body's frame becomes its inertial frame, "
+            "if it has no children; auto: as compiler alignfree", since="3.2.3"),
     kind="joint",
 )  # fmt: skip
 
