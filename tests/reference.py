@@ -35,6 +35,11 @@ NEWER = {
     "geom_surfacevel": lambda ref: 0.0,
     "geom_adhesion": lambda ref: 0.0,
     "pair_adhesion": lambda ref: 0.0,
+    "nstick": lambda ref: 0,
+    "geom_stick": lambda ref: 0,
+    "geom_lagged": lambda ref: 0,
+    "pair_stick": lambda ref: 0,
+    "pair_lagged": lambda ref: 0,
     "jnt_stiffnesspoly": lambda ref: 0.0,
     "dof_dampingpoly": lambda ref: 0.0,
     "tendon_stiffnesspoly": lambda ref: 0.0,
@@ -51,7 +56,8 @@ NEWER = {
     "mat_layertexid": lambda ref: np.where(np.arange(10) == 1, ref.mat_texid[:, None], -1),
 }
 """Fields that 3.1.6 does not have, and their values in a model of 3.1.6."""
-NEWER_DATA = ("history", "contact.surfacevel", "contact.adhesion", "qfrc_adhesion")
+NEWER_DATA = ("history", "contact.surfacevel", "contact.adhesion", "qfrc_adhesion", "stick")
+NEWER_DATA += ("contact.law", "contact.deformation", "contact.lagged")
 """Fields of data that 3.1.6 does not have."""
 # the reference's Python binding shows these as empty arrays (docs/differences.md)
 _EMPTY = ("vis.rgba.bv", "vis.rgba.bvactive")

@@ -24,6 +24,8 @@ from cardan.maths.vector import MINVAL, add_scaled3, cross, dot3, normalize3, se
 from cardan.model.kernel_views import Data, Model
 
 MAXCONPAIR = mjMAXCONPAIR
+STICKS, LAGGED = 1, 2
+"""Bits of ``contact.law``: the contact sticks, and its friction is limited by the normal force of the last step."""
 
 
 @kernel
@@ -177,11 +179,29 @@ def mixed_adhesion(m: Model, side1: int, side2: int, lead: int) -> float:
 
 
 @kernel
+def contact_law(m: Model, side1: int, side2: int, lead: int, pair: int) -> int:
+    """Bits of ``contact.law``: those of the pair, else of the side with the higher priority, else of both sides.
+
+    Contacts with flexes have none.
+    """
+    if pair >= 0:
+        return STICKS * m.pair_stick[pair] + LAGGED * m.pair_lagged[pair]
+    law = 0
+    if side1 >= 0 and side2 >= 0:
+        if lead >= 0:
+            law |= STICKS * m.geom_stick[side1] | LAGGED * m.geom_lagged[side1]
+        if lead <= 0:
+            law |= STICKS * m.geom_stick[side2] | LAGGED * m.geom_lagged[side2]
+    return law
+
+
+@kernel
 def set_parameters(m: Model, d: Data, con: int, side1: int, side2: int, pair: int) -> None:
     """Set all parameters of contact `con` from the explicit pair `pair`, or from its sides if `pair` is negative.
 
     If the override flag is enabled, the solver parameters and the friction come from ``opt.o_*``.
     """
+    lead = 0
     if pair >= 0:
         d.contact.includemargin[con] = force_range(m, explicit_margin(m, pair), m.pair_gap[pair])
         d.contact.dim[con] = m.pair_dim[pair]
@@ -204,6 +224,8 @@ def set_parameters(m: Model, d: Data, con: int, side1: int, side2: int, pair: in
         d.contact.solreffriction[con, 1] = 0.0
         if m.flg_adhesion != 0:
             d.contact.adhesion[con] = mixed_adhesion(m, side1, side2, lead)
+    if m.nstick != 0:
+        d.contact.law[con] = contact_law(m, side1, side2, lead, pair)
     if overridden(m):
         for i in range(2):
             d.contact.solref[con, i] = m.opt.o_solref[i]

@@ -267,8 +267,20 @@ def _find_sizes(build: Build) -> None:
     sizes.update({name: build.size[name] for name in ("nuserdata", "njmax", "nconmax")})
     for flag in FLAGS:
         sizes.setdefault(flag, 0)
+    sizes["nstick"] = _remembered_contacts(build)
     sizes["is_4_0"] = VERSIONS.index(build.tree.compat)
     sizes["narena"] = max(build.size["memory"], 0)
+
+
+def _remembered_contacts(build: Build) -> int:
+    """Return the number of contacts that are remembered: the user's, or enough for 8 contacts of each geom and pair.
+
+    Automatic memory is 0 if no geom and no pair asks for it.
+    """
+    given = build.size["nstick"]
+    if given >= 0:
+        return given
+    return 8 * (build.sizes["ngeom"] + build.sizes["npair"]) if build.sizes.get("nstick", 0) else 0
 
 
 def _fill(build: Build) -> MjModel:

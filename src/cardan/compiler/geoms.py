@@ -27,8 +27,8 @@ _AT_REST = (0.0,) * 6
 _NO_FLUID = (0.0,) * 12
 _GEOM = table(
     "geom",
-    *("adhesion", "castshadow", "contype", "conaffinity", "friction", "gap", "group", "margin"),
-    *("priority", "rgba", "solimp", "solmix", "solref", "surfacevel"),
+    *("adhesion", "castshadow", "contype", "conaffinity", "friction", "gap", "group", "lagged", "margin"),
+    *("priority", "rgba", "solimp", "solmix", "solref", "stick", "surfacevel"),
     type=("type", GEOM),
 )
 _SITE = table("site", "group", "rgba", type=("type", GEOM))
@@ -82,6 +82,8 @@ def _columns(build: Build, found: Attached, pieces: list[int]) -> tuple[dict[str
     if geoms.any_but("surfacevel", _AT_REST):
         columns["geom_surfacevel"] = _surface_velocities(geoms, shapes.parts)
         build.sizes["flg_surfacevel"] = 1
+    if geoms.any_but("stick", False) or geoms.any_but("lagged", False):
+        build.sizes["nstick"] = 1
     if geoms.any_but("adhesion", 0.0):
         build.sizes["flg_adhesion"] = 1
     columns |= {

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cardan.model.mjdata import MjData
     from cardan.model.mjmodel import MjModel
     from cardan.spec.element import Element
-_PAIR = table("pair", "adhesion", "friction", "gap", "margin", "solimp", "solref", "solreffriction")
+_PAIR = table("pair", "adhesion", "friction", "gap", "lagged", "margin", "solimp", "solref", "solreffriction", "stick")
 _EQUALITY = table("eq", "solref", "solimp", active0="active")
 
 
@@ -54,6 +54,8 @@ def _add_pairs(build: Build, elements: list[Element]) -> None:
     rows.sort(key=lambda row: row[0])
     which = [number for _, number, *_ in rows]
     build.enter_all("pair", [name for _, _, name, *_ in rows])
+    if pairs.any_but("stick", False) or pairs.any_but("lagged", False):
+        build.sizes["nstick"] = 1
     if pairs.any_but("adhesion", 0.0):
         build.sizes["flg_adhesion"] = 1
     columns = pairs.columns(_PAIR) | {"pair_dim": condims(pairs)}

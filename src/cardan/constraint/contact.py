@@ -31,13 +31,12 @@ from cardan.constraint.rows import (
     start_rows,
     stiffness_damping,
 )
-from cardan.dynamics.external import MAX_BODIES, has_flex, list_bodies, side_body
+from cardan.dynamics.external import MAX_BODIES, has_flex, is_pyramidal, list_bodies, side_body
 from cardan.dynamics.jacobian import arm_of, is_sparse
 from cardan.enums.codes import (
     CNSTR_CONTACT_ELLIPTIC,
     CNSTR_CONTACT_FRICTIONLESS,
     CNSTR_CONTACT_PYRAMIDAL,
-    CONE_PYRAMIDAL,
     DSBL_CONTACT,
 )
 from cardan.jit import OK, kernel, stack_array, stack_int_array, stage
@@ -84,7 +83,7 @@ def contact_rows(m: Model, d: Data, con: int) -> tuple[int, int]:
     dim = int(d.contact.dim[con])
     if dim == 1:
         return CNSTR_CONTACT_FRICTIONLESS, 1
-    if m.opt.cone == CONE_PYRAMIDAL:
+    if is_pyramidal(m, d, con):
         return CNSTR_CONTACT_PYRAMIDAL, 2 * (dim - 1)
     return CNSTR_CONTACT_ELLIPTIC, dim
 

@@ -20,6 +20,7 @@ from cardan.constraint.centripetal import reference_with_centripetal
 from cardan.constraint.contact import make_contact, make_soft_contact
 from cardan.constraint.make import clear_constraint, constraint_stages, record_use
 from cardan.constraint.project import projection_stages
+from cardan.constraint.stick import deform_rows, recall_contacts, remember_contacts
 from cardan.constraint.surfaces import SURFACES
 from cardan.constraint.update import inv_constraint, reference_constraint
 from cardan.derive import implicit
@@ -61,7 +62,7 @@ FROZEN = (
     *("cardan.step.report", "cardan.step.timers", "cardan.dynamics.energy"),
 )
 """Prefixes of modules whose stages are not differentiated: their results count as constant."""
-REFERENCES = soften_distant, reference_constraint, reference_with_centripetal, *SURFACES
+REFERENCES = soften_distant, reference_constraint, reference_with_centripetal, *SURFACES, recall_contacts, deform_rows
 """Stages in `FROZEN` modules that are differentiated as they are."""
 ENERGY = "cardan.dynamics.energy."
 """Prefix of the `FROZEN` module whose results sensors may measure."""
@@ -124,7 +125,7 @@ def schedule_of(m: MjModel, kind: str, distant: bool, extended: bool) -> Schedul
         values.append(stage)
     if solves and solve_noslip not in stages:
         values.append(implicit.factor_solution)
-    kept = (plugin_advance, save_warm_start)  # stages that change more than the state
+    kept = (plugin_advance, save_warm_start, remember_contacts)  # stages that change more than the state
     factors = [SOLVED[stage][0] for stage in after if stage in SOLVED]
     if factors:
         values += [stage for stage in after if stage not in SOLVED and stage not in kept]
@@ -182,7 +183,7 @@ def tangents_of(
         return [*before, Plain(freeze_points), *contact_stages(m, codes)]
     if stage is clear_constraint:
         return [Plain(clear_constraint, partners=frozenset(("d.efc_J",)))]
-    if stage is record_use:
+    if stage in (record_use, remember_contacts):
         return []
     if stage in REFERENCES or stage in constraint_stages(m):
         return [stage]

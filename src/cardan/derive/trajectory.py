@@ -65,8 +65,13 @@ def check_no_delays(name: str, m: MjModel) -> None:
     """Check that no step depends on values of earlier steps beside the state.
 
     Raises:
-        NotImplementedError: an actuator or a sensor has a delay, or a sensor has a period.
+        NotImplementedError: an actuator or a sensor has a delay, a sensor has a period, or contacts are remembered.
     """
+    if m.nstick > 0:
+        raise NotImplementedError(
+            f"{name}: derivatives of several steps with contacts that stick are not supported (this model remembers "
+            f"{m.nstick} contacts); mjd_transition differentiates one step, with the deformations as they are"
+        )
     kinds = ("actuator", m.actuator_history, m.actuator_delay), ("sensor", m.sensor_history, m.sensor_delay)
     for kind, history, delay in kinds:
         late = history[:, 0] > 0

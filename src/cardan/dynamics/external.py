@@ -78,13 +78,19 @@ def list_bodies(m: Model, d: Data, con: int, bodies: IntArray1, weights: Array1)
 
 
 @kernel
+def is_pyramidal(m: Model, d: Data, contact: int) -> bool:
+    """Return whether a contact with friction has a pyramidal cone. Contacts that are remembered have elliptic cones."""
+    return m.opt.cone == CONE_PYRAMIDAL and (m.nstick == 0 or d.contact.law[contact] == 0)
+
+
+@kernel
 def _contact_component(m: Model, d: Data, contact: int, k: int) -> float:
     """Component `k` of a contact's force in the contact frame (0: normal, then tangents, torsion, rolling)."""
     dim = d.contact.dim[contact]
     adr = d.contact.efc_address[contact]
     if k >= dim:
         return 0.0
-    if dim == 1 or m.opt.cone != CONE_PYRAMIDAL:
+    if dim == 1 or not is_pyramidal(m, d, contact):
         return d.efc_force[adr + k]
     if k > 0:
         edge = adr + 2 * (k - 1)

@@ -32,6 +32,22 @@ def shown_array(memory: StructMemory, name: str) -> np.ndarray:
     return array.view(bool) if name in BOOLEAN and memory.sizes["is_4_0"] else array
 
 
+class WithoutMemory(np.ndarray):
+    """Array of a model that remembers no contacts, in which contacts can't stick: it can't be written."""
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Raise ValueError: the attribute would have no effect."""
+        raise ValueError(
+            "this model has no memory for contacts, so they can't stick or lag: set stick or lagged of a geom or pair, "
+            'or <size nstick="...">, before the model is compiled'
+        )
+
+
+def without_memory(array: np.ndarray) -> np.ndarray:
+    """Return a read-only view of an array whose errors name the memory of contacts as the reason."""
+    return read_only(array.view(WithoutMemory))
+
+
 def no_field(owner: str, name: str) -> AttributeError:
     """Make the error for a missing attribute; if MuJoCo 4.0 has it, the message names the missing feature."""
     feature = next((feature for pattern, feature in MISSING.items() if re.fullmatch(pattern, name)), None)

@@ -238,6 +238,8 @@ class _MjModelGeomViews:
     surfacevel: NDArray[float64]
     adhesion: NDArray[float64]
     piece: NDArray[int32]
+    stick: NDArray[uint8]
+    lagged: NDArray[uint8]
     id: int
     name: str
 
@@ -441,6 +443,8 @@ class _MjModelPairViews:
     gap: NDArray[float64]
     friction: NDArray[float64]
     adhesion: NDArray[float64]
+    stick: NDArray[uint8]
+    lagged: NDArray[uint8]
     id: int
     name: str
 
@@ -1172,6 +1176,11 @@ class ModelFields:
     tendon_stiffnesspoly: NDArray[float64]
     tendon_dampingpoly: NDArray[float64]
     geom_piece: NDArray[int32]
+    nstick: int
+    geom_stick: NDArray[uint8]
+    geom_lagged: NDArray[uint8]
+    pair_stick: NDArray[uint8]
+    pair_lagged: NDArray[uint8]
     nactuator: int
     nout: int
     flg_gravcomp: int
@@ -1435,6 +1444,7 @@ class DataFields:
     island_efcind: NDArray[int32]
     history: NDArray[float64]
     qfrc_adhesion: NDArray[float64]
+    stick: NDArray[float64]
     M: NDArray[float64]
     moment_rownnz: NDArray[int32]
     moment_rowadr: NDArray[int32]

@@ -688,6 +688,11 @@ class Model:
     tendon_stiffnesspoly: Final[ConstArray2]
     tendon_dampingpoly: Final[ConstArray2]
     geom_piece: Final[ConstIntArray1]
+    nstick: Final[int]
+    geom_stick: Final[ConstIntArray1]
+    geom_lagged: Final[ConstIntArray1]
+    pair_stick: Final[ConstIntArray1]
+    pair_lagged: Final[ConstIntArray1]
 
 class _Data_warning:
     lastinfo: Final[IntArray1]
@@ -726,6 +731,9 @@ class _Data_contact:
     efc_address: Final[IntArray1]
     surfacevel: Final[Array2]
     adhesion: Final[Array1]
+    law: Final[IntArray1]
+    deformation: Final[Array2]
+    lagged: Final[Array1]
 
 class _Data_work:
     need: int
@@ -1214,5 +1222,6 @@ class Data:
     island_efcind: Final[IntArray1]
     history: Final[Array1]
     qfrc_adhesion: Final[Array1]
+    stick: Final[Array2]
 
 AnyModel = Model | MjModel

@@ -22,6 +22,7 @@ from cardan.model.attributes import ArrayAttribute, not_settable, scalar_propert
 from cardan.model.computed import add_views, no_field, read_only, shown_array
 from cardan.model.derived import ADDRESSES, share_derived
 from cardan.model.fields_derived import DATA_VIEWS
+from cardan.model.fields_own import MEMORY_WIDTH
 from cardan.model.mjmodel import MjModel
 from cardan.model.named import DataNames
 from cardan.model.pickling import packed, unpack
@@ -177,6 +178,7 @@ def private_sizes(sizes: Mapping[str, int]) -> dict[str, int]:
     `sizes` are the sizes of a model or data.
     """
     nstate = 2 + sum(sizes[name] for name in ("nq", "nv", "na", "nhistory", "npluginstate"))
+    nstate += MEMORY_WIDTH * sizes["nstick"]
     return {"work.timer_start": mjNTIMER, "work.good_state": nstate, "work.lost_state": nstate}
 
 

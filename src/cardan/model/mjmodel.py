@@ -33,11 +33,12 @@ from cardan.model.attributes import (
     set_array,
     standalone_memory,
 )
-from cardan.model.computed import add_views, no_field, read_only, shown_array
+from cardan.model.computed import add_views, no_field, read_only, shown_array, without_memory
 from cardan.model.derived import DERIVATIONS, attach_derived, copy_derived, share_derived
 from cardan.model.fields_derived import MODEL_VIEWS
 from cardan.model.fields_later import FLAGS, RENAMED_ARRAYS
 from cardan.model.fields_options import RENAMED_OPTIONS
+from cardan.model.fields_own import REMEMBERED
 from cardan.model.named import ModelNames
 from cardan.model.pickling import packed, unpack
 from cardan.model.plugin_life import number_plugins
@@ -371,6 +372,8 @@ class MjModel(Native, ModelNames):
             if memory.sizes["is_4_0"] and name in REPLACED:
                 return read_only(REPLACED[name](self))
             value = shown_array(memory, name)
+            if name in REMEMBERED and memory.sizes["nstick"] == 0:
+                value = without_memory(value)
         elif name in RENAMED_ARRAYS:
             value = getattr(self, RENAMED_ARRAYS[name])
         else:

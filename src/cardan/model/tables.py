@@ -30,18 +30,20 @@ def _tables_of(*modules: ModuleType) -> Tables:
 
 
 _EARLY = _tables_of(options, bodies, assets, relations)
-_LATER = _tables_of(later, own)
+_OWN_DATA = ("OWN_STATE", "OWN_CONTACT")
+_LATER = {name: table for name, table in _tables_of(later, own).items() if name not in _OWN_DATA}
 MODEL_TABLES = _EARLY | _LATER
 _EARLY_DATA = _tables_of(data, arena)
 _LATER_PUBLIC: Tables = {name: getattr(later_data, name) for name in ("LATER_STATE", "LATER_CONTACT", "LATER_FORCES")}
-DATA_TABLES = _EARLY_DATA | _LATER_PUBLIC
+_OWN_PUBLIC: Tables = {name: getattr(own, name) for name in _OWN_DATA}
+DATA_TABLES = _EARLY_DATA | _LATER_PUBLIC | _OWN_PUBLIC
 """Public tables of the data; `MODEL_TABLES` are those of the model."""
 
 MODEL = Struct("Model", [*chain(*_EARLY.values()), *DERIVED, *chain(*_LATER.values())], readonly=True)
-_LATER_DATA = (*chain(*_LATER_PUBLIC.values()), *later_data.LATER_WORK)
+_LATER_DATA = (*chain(*_LATER_PUBLIC.values()), *later_data.LATER_WORK, *chain(*_OWN_PUBLIC.values()))
 DATA = Struct("Data", [*chain(*_EARLY_DATA.values()), *WORK, *_LATER_DATA], readonly=False)
 
-SIZE_NAMES: tuple[str, ...] = tuple(f.name for f in (*options.SIZES, *later.LATER_SIZES))
+SIZE_NAMES: tuple[str, ...] = tuple(f.name for f in (*options.SIZES, *later.LATER_SIZES, *own.OWN_SIZES))
 
 # capacities of the arena: a stage that lacks room returns the number (from 1) of the capacity that must grow
 CAPACITIES: tuple[str, ...] = ("ncon", "nefc", "nnzJ", "nefc_dual", "nisland", "nJ", "nH", "ncandidate", "nstatistic")
@@ -62,7 +64,7 @@ def bytes_of_one(capacity: str) -> int:
     Fields of contacts that MuJoCo 3.1 does not have are left out, so that limits of memory stay the same.
     """
     fields = fields_of(DATA, frozenset(CAPACITIES), capacity)
-    counted = [field for field in fields if field not in later_data.LATER_CONTACT]
+    counted = [field for field in fields if field not in (*later_data.LATER_CONTACT, *own.OWN_CONTACT)]
     return sum(field.numpy_dtype.itemsize * prod(int(n) for n in field.shape[1:]) for field in counted)
 
 

@@ -17,6 +17,7 @@ from cardan.jit import OK, Program, kernel, stage
 from cardan.jit.front.stage import Form
 from cardan.maths.types import ConstArray1
 from cardan.model import internals
+from cardan.model.fields_own import MEMORY_WIDTH
 from cardan.model.kernel_views import Data, Model
 from cardan.model.reset import reset_data
 from cardan.step.diagnosis import first_trouble
@@ -69,6 +70,10 @@ def _keep_state(m: Model, d: Data) -> None:
     for i in range(m.nhistory):
         d.work.good_state[at + i] = d.history[i]
     at += m.nhistory
+    for i in range(m.nstick):
+        for k in range(MEMORY_WIDTH):
+            d.work.good_state[at + k] = d.stick[i, k]
+        at += MEMORY_WIDTH
     for i in range(m.npluginstate):
         d.work.good_state[at + i] = d.plugin_state[i]
 

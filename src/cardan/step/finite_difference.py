@@ -24,6 +24,7 @@ from cardan.enums import mjtIntegrator, mjtStage
 from cardan.jit import OK, kernel, stage
 from cardan.maths.types import Array1, ConstArray1
 from cardan.model import internals
+from cardan.model.fields_own import MEMORY_WIDTH
 from cardan.model.kernel_views import Data, Model
 from cardan.step import pipeline
 from cardan.step.programs import cached_program
@@ -42,8 +43,8 @@ KEEP_BASE, KEEP_HIGH, ABOVE_BASE, BELOW_BASE, BELOW_HIGH = range(5)  # rules
 
 
 def start_size(m: MjModel) -> int:
-    """Return the size of `work.fd_start`: time, qpos, qvel, act, history, qacc_warmstart, ctrl, qacc."""
-    return 1 + m.nq + 3 * m.nv + m.na + m.nhistory + m.nu
+    """Return the size of `work.fd_start`: time, qpos, qvel, act, history, stick, qacc_warmstart, ctrl, qacc."""
+    return 1 + m.nq + 3 * m.nv + m.na + m.nhistory + MEMORY_WIDTH * m.nstick + m.nu
 
 
 @kernel

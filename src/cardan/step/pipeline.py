@@ -15,6 +15,7 @@ from cardan.collision.detection import collision
 from cardan.constraint.centripetal import reference_with_centripetal
 from cardan.constraint.make import constraint_stages
 from cardan.constraint.project import projection_stages
+from cardan.constraint.stick import deform_rows, recall_contacts, remember_contacts, remembers_contacts
 from cardan.constraint.surfaces import (
     add_adhesion,
     adhesion_forces,
@@ -236,7 +237,7 @@ ACT_DYN, ACT_GAIN, ACT_BIAS = Place("act_dyn"), Place("act_gain"), Place("act_bi
 
 # forward dynamics ------------------------------------------------------------
 
-MAKE_CONSTRAINT = (Chosen(constraint_stages, "make_constraint"),)
+MAKE_CONSTRAINT = (Chosen(constraint_stages, "make_constraint"), when(remembers_contacts, deform_rows))
 PROJECT = when(is_dual, Chosen(projection_stages))
 TENDON = (
     when(lambda m: m.ntendon > 0 and not has_spatial_tendons(m), tendon),
@@ -248,6 +249,7 @@ DETECTION = (
     unless(has_flexes, collision),
     when(has_flexes, soft_collision),
     when(has_surface_velocities, surface_velocities),
+    when(remembers_contacts, recall_contacts),
 )
 COLLISION = (
     when(_contacts_on, timed("POS_COLLISION", timed("COL_BROAD"), timed("COL_NARROW", *DETECTION))),
@@ -368,6 +370,7 @@ COMPARE = (keep_forward, timed("INVERSE", *INVERSE_ACC_BARE), compare_fwd_inv)
 PLUGIN_ADVANCE = when(plugins.has_advancing_plugins, plugins.plugin_advance)
 WARM_START = when(is_4_0, save_warm_start)
 HISTORY = when(has_history, push_histories)
+CONTACT_MEMORY = when(remembers_contacts, remember_contacts)
 IMPLICIT = (
     timed(
         "ADVANCE",
@@ -376,17 +379,19 @@ IMPLICIT = (
         *VELOCITY_DERIVATIVES,
         when(_implicitfast, when(_with_blocks, implicitfast_with_blocks), unless(_with_blocks, implicitfast)),
         when(_implicit, implicit),
+        CONTACT_MEMORY,
         PLUGIN_ADVANCE,
     ),
 )
-EULER = timed("ADVANCE", WARM_START, HISTORY, euler, PLUGIN_ADVANCE)
+EULER = timed("ADVANCE", WARM_START, HISTORY, euler, CONTACT_MEMORY, PLUGIN_ADVANCE)
 
 
 def _runge_kutta(on_group: bool) -> tuple[Any, ...]:
     """Return the items of a Runge-Kutta step after its first forward dynamics."""
     begin, second, third, end = runge_kutta(on_group)
     before = WARM_START, when(has_history, push_histories_of_start)
-    return (begin, *FORWARD_BARE, second, *FORWARD_BARE, third, *FORWARD_BARE, *before, end, PLUGIN_ADVANCE)
+    after = CONTACT_MEMORY, PLUGIN_ADVANCE
+    return (begin, *FORWARD_BARE, second, *FORWARD_BARE, third, *FORWARD_BARE, *before, end, *after)
 
 
 RUNGE_KUTTA = (when(is_4_0, *_runge_kutta(True)), unless(is_4_0, *_runge_kutta(False)))

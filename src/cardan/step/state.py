@@ -10,6 +10,7 @@ from cardan.enums.data import mjtState
 from cardan.enums.numbering import later
 from cardan.jit import OK, kernel
 from cardan.model import internals
+from cardan.model.fields_own import MEMORY_WIDTH
 from cardan.model.kernel_views import Data, Model
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ _PARTS: tuple[tuple[mjtState, str, Callable[[MjModel], int]], ...] = (
     (mjtState.mjSTATE_QVEL, "qvel", lambda m: m.nv),
     (mjtState.mjSTATE_ACT, "act", lambda m: m.na),
     (mjtState.mjSTATE_HISTORY, "history", lambda m: m.nhistory),
+    (mjtState.mjSTATE_HISTORY, "stick", lambda m: MEMORY_WIDTH * m.nstick),
     (mjtState.mjSTATE_WARMSTART, "qacc_warmstart", lambda m: m.nv),
     (mjtState.mjSTATE_CTRL, "ctrl", lambda m: m.nu),
     (mjtState.mjSTATE_QFRC_APPLIED, "qfrc_applied", lambda m: m.nv),
@@ -32,11 +34,14 @@ _PARTS: tuple[tuple[mjtState, str, Callable[[MjModel], int]], ...] = (
     (mjtState.mjSTATE_USERDATA, "userdata", lambda m: m.nuserdata),
     (mjtState.mjSTATE_PLUGIN, "plugin_state", lambda m: m.npluginstate),
 )
-"""Parts of a state, in the order in which they are stored: bit, field of the data, size."""
+"""Parts of a state, in the order in which they are stored: bit, field of the data, size.
+
+The memory of contacts belongs to the histories: both are values of earlier steps.
+"""
 
 STATE_FIELDS = tuple((bit, name) for bit, name, _ in _PARTS)
-NSTATE = len(STATE_FIELDS)
-_BITS = tuple(int(bit) for bit, _ in STATE_FIELDS)
+_BITS = tuple(dict.fromkeys(int(bit) for bit, _ in STATE_FIELDS))
+NSTATE = len(_BITS)
 TIME, QPOS, QVEL, ACT, HISTORY, WARMSTART, CTRL = _BITS[:7]
 QFRC_APPLIED, XFRC_APPLIED, EQ_ACTIVE, MOCAP_POS, MOCAP_QUAT, USERDATA, PLUGIN = _BITS[7:]
 NSTATE_4_0 = int(later(mjtState).mjNSTATE)
@@ -101,6 +106,7 @@ def exchange_state(m: Model, d: Data, state: Any, at: int, spec: int, out: bool)
     at = _vector(d.qvel, m.nv if spec & QVEL else 0, state, at, out)
     at = _vector(d.act, m.na if spec & ACT else 0, state, at, out)
     at = _vector(d.history, m.nhistory if spec & HISTORY else 0, state, at, out)
+    at = _rows(d.stick, m.nstick if spec & HISTORY else 0, MEMORY_WIDTH, state, at, out)
     at = _vector(d.qacc_warmstart, m.nv if spec & WARMSTART else 0, state, at, out)
     at = _vector(d.ctrl, m.nu if spec & CTRL else 0, state, at, out)
     at = _vector(d.qfrc_applied, m.nv if spec & QFRC_APPLIED else 0, state, at, out)
@@ -119,7 +125,7 @@ def count_state(m: Model, spec: int) -> int:
     size += m.nq if spec & QPOS else 0
     size += m.nv * ((1 if spec & QVEL else 0) + (1 if spec & WARMSTART else 0) + (1 if spec & QFRC_APPLIED else 0))
     size += m.na if spec & ACT else 0
-    size += m.nhistory if spec & HISTORY else 0
+    size += m.nhistory + MEMORY_WIDTH * m.nstick if spec & HISTORY else 0
     size += m.nu if spec & CTRL else 0
     size += 6 * m.nbody if spec & XFRC_APPLIED else 0
     size += m.neq if spec & EQ_ACTIVE else 0

@@ -34,6 +34,8 @@ _GEOM = fields(
     "surfacevel adhesion",
     material="matid",
     castshadow="castshadow",
+    stick="stick",
+    lagged="lagged",
 )
 _BITS = fields("geom_", "contype conaffinity")
 # attributes that determine the inertia, of which a compiled model has only the result

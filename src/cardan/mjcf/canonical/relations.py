@@ -16,7 +16,9 @@ from cardan.spec.schema.sensor import CONTACT_DATA, SENSOR
 
 # --- contact ---------------------------------------------------------------------------------------------------------
 
-_PAIR = fields("pair_", "geom1 geom2 friction solref solimp solreffriction margin gap adhesion", condim="dim")
+_PAIR = fields(
+    "pair_", "geom1 geom2 friction solref solimp solreffriction margin gap adhesion stick lagged", condim="dim"
+)
 
 
 def _put_contacts(scribe: Scribe) -> None:

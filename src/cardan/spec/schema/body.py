@@ -29,6 +29,7 @@ from cardan.spec.schema.rows import (
 )
 from cardan.spec.schema.shared import (
     CONTACT_ADHESION,
+    CONTACT_MEMORY,
     CONTACT_SHARED,
     GROUP,
     POSE,
@@ -105,6 +106,7 @@ GEOM_ROW = classed(
     reals("surfacevel", (1, 6), (0.0,) * 6, "velocity of the surface in the geom's frame, m/s and rad/s",
           since="3.11"),
     CONTACT_ADHESION,
+    *CONTACT_MEMORY,
     COLOUR,
     keyword("fluidshape", k.FLUID_SHAPE, "none", "fluid forces by the shape of geoms"),
     reals("fluidcoef", (1, 5), (0.5, 0.25, 1.5, 1.0, 1.0), "coefficients of the fluid forces"),

@@ -7,7 +7,17 @@ from typing import Any
 from cardan.spec.schema.asset import NUMBERS
 from cardan.spec.schema.body import COLOUR, MATERIAL
 from cardan.spec.schema.rows import Attribute, ElementRow, boolean, element, integer, integers, real, reals, reference
-from cardan.spec.schema.shared import CLASS, CONTACT_ADHESION, GROUP, USER, classed, name, passive, solver
+from cardan.spec.schema.shared import (
+    CLASS,
+    CONTACT_ADHESION,
+    CONTACT_MEMORY,
+    GROUP,
+    USER,
+    classed,
+    name,
+    passive,
+    solver,
+)
 
 PAIR = classed(
     "pair",
@@ -21,6 +31,7 @@ PAIR = classed(
     real("margin", 0.0, "distance at which contacts are detected, m"),
     real("gap", 0.0, "distance below the margin at which contacts become active, m"),
     CONTACT_ADHESION,
+    *CONTACT_MEMORY,
 )
 
 CONTACT = element(

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from cardan.spec.schema import keywords as k
 from cardan.spec.schema import rows
-from cardan.spec.schema.rows import boolean, element, integer, integers, keyword, real, reals, renamed, switch, text
+from cardan.spec.schema.rows import (
+    OWN,
+    boolean,
+    element,
+    integer,
+    integers,
+    keyword,
+    real,
+    reals,
+    renamed,
+    switch,
+    text,
+)
 
 
 def _part(tag: str, meaning: str, *attributes: rows.Attribute) -> rows.ElementRow:
@@ -189,6 +201,7 @@ SIZE = element(
     integer("nconmax", -1, "largest number of contacts; -1: automatic (deprecated)"),
     integer("nstack", -1, "size of the stack in floats; -1: automatic (deprecated)"),
     integer("nuserdata", 0, "size of mjData.userdata"),
+    integer("nstick", -1, "number of contacts that are remembered from step to step; -1: automatic", since=OWN),
     integer("nkey", 0, "number of keyframes; more are made when the model has more"),
     *(
         integer(f"nuser_{_SHORT.get(of, of)}", -1, f"number of user values of each {of}; -1: as many as the longest")

@@ -7,8 +7,10 @@ from typing import Any
 
 from cardan.spec.schema.keywords import INTERPOLATION, TRISTATE
 from cardan.spec.schema.rows import (
+    OWN,
     Attribute,
     ElementRow,
+    boolean,
     coefficients,
     element,
     integer,
@@ -99,6 +101,10 @@ CONTACT_SHARED: tuple[Attribute, ...] = (
 )
 
 CONTACT_ADHESION = real("adhesion", 0.0, "largest pull of a contact, N", since="3.11")
+CONTACT_MEMORY: tuple[Attribute, ...] = (
+    boolean("stick", False, "contacts stick: they remember their deformation", since=OWN),
+    boolean("lagged", False, "the normal force of the last step limits friction", since=OWN),
+)
 
 PLUGIN_CHOICE: tuple[Attribute, ...] = (
     text("plugin", "identifier of the plugin"),
