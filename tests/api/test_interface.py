@@ -15,7 +15,7 @@ NAMES = sorted(
     name for name in dir(mujoco) if not name.startswith("_") and not isinstance(getattr(mujoco, name), ModuleType)
 )
 # what the reference does not have
-OWN = ("kernel", "stage", "set_callback", "get_callback", "last_good_state", "MjSpec")
+OWN = ("kernel", "stage", "set_callback", "get_callback", "last_good_state", "MjSpec", "from_zip", "to_zip")
 OWN += ("register_sdf", "get_collider", "set_collider", "put_contact", "Batch", "SimulationError")
 OWN += ("derivatives", "record", "get_compat", "set_compat")
 OWN += ("register_plugin", "plugin_config", "plugin_data", "plugin_number", "set_plugin_number")

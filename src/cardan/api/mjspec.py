@@ -12,7 +12,7 @@ import numpy as np
 
 from cardan.api.names import mj_name2id
 from cardan.api.pipeline import mj_forward
-from cardan.api.spec_archives import Archiving
+from cardan.api.spec_archives import Archiving, Source, Target
 from cardan.api.spec_editing import Editing
 from cardan.compiler.compile import compile_tree
 from cardan.compiler.sensors import SENSORS, contact_row
@@ -226,17 +226,17 @@ class MjSpec(Editing, Archiving, Specification):
         Raises:
             MjcfError: the model can't be compiled.
         """
-        return self.canonical_text(self.compile())
+        return write_tree(self.canonical(self.compile()))
 
-    def canonical_text(self, model: MjModel) -> str:
-        """Return a model, compiled from this specification, as MJCF text in the canonical subset.
+    def canonical(self, model: MjModel) -> ModelTree:
+        """Return a model, compiled from this specification, as a tree in the canonical subset of the language.
 
-        With ``compiler savecompiled="false"``, the text is the model as it was written.
+        With ``compiler savecompiled="false"``, the tree is the model as it was written.
         """
         if is_written(self.tree):
-            return write_tree(written_tree(self.tree, model))
+            return written_tree(self.tree, model)
         computed = statistics(model) if self.compat == "4.0" else None
-        return write_tree(canonical_tree(model, self.tree, computed))
+        return canonical_tree(model, self.tree, computed)
 
     def to_file(self, filename: str | os.PathLike[str]) -> None:
         """Write the model as MJCF text to a file; see ``to_xml``."""
@@ -288,6 +288,16 @@ def _kept(tree: ModelTree, vfs: MjVfs | None) -> ModelTree:
     if vfs is not None:
         tree.assets = {}
     return tree
+
+
+def from_zip(file: Source, *, compat: str | None = None) -> MjSpec:
+    """Read a specification from a ZIP file; see `MjSpec.from_zip`."""
+    return MjSpec.from_zip(file, compat=compat)
+
+
+def to_zip(spec: MjSpec, file: Target) -> None:
+    """Write a specification to a ZIP file; see `MjSpec.to_zip`."""
+    spec.to_zip(file)
 
 
 def _carry_over(before: Part, after: Part, old: np.ndarray, new: np.ndarray) -> None:
@@ -342,5 +352,15 @@ globals().update(STRUCTS)
 MjStruct = Union[tuple(kind.struct for kind in KINDS.values())]  # noqa: UP007
 """Type of all structs of elements."""
 
-__all__ = ["MjSpec", "MjStruct", "mjtBuiltin", "mjtGeomInertia", "mjtInertiaFromGeom", "mjtLimited", "mjtMark"]
+__all__ = [
+    "MjSpec",
+    "MjStruct",
+    "from_zip",
+    "mjtBuiltin",
+    "mjtGeomInertia",
+    "mjtInertiaFromGeom",
+    "mjtLimited",
+    "mjtMark",
+    "to_zip",
+]
 __all__ += ["mjtOrientation", *STRUCTS]  # noqa: PLE0604

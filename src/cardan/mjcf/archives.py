@@ -43,23 +43,36 @@ def read_archive(content: bytes, path: Path) -> tuple[bytes, dict[str, bytes]]:
     Raises:
         MjcfError: the archive is damaged or too large, or has no model.
     """
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            entries = [entry for entry in archive.infolist() if not entry.is_dir()]
-            size = sum(entry.file_size for entry in entries)
-            if size > MOST_BYTES:
-                raise MjcfError(f"the archive contains {size} bytes; at most {MOST_BYTES} are unpacked", str(path))
-            files = {_place(entry): _content(archive, entry) for entry in entries}
-    except MjcfError:
-        raise
-    except _DAMAGED as error:
-        raise MjcfError(f"the archive cannot be unpacked: {error}", str(path)) from None
+    files = unpacked(content, str(path))
     stem = path.stem
     names = ("model.xml", f"{stem}.xml", f"{stem}/{stem}.xml", f"{stem}/model.xml")
     name = next((name for name in names if name in files), None)
     if name is None:
         raise MjcfError(f"the archive contains no model; expected one of {', '.join(names)}", str(path))
     return files.pop(name), {other: text for other, text in files.items() if text}
+
+
+def unpacked(content: bytes, source: str) -> dict[str, bytes]:
+    """Return the contents of all files in an archive by name.
+
+    Args:
+        content: the archive.
+        source: name of the archive, for messages.
+
+    Raises:
+        MjcfError: the archive is damaged or too large.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            entries = [entry for entry in archive.infolist() if not entry.is_dir()]
+            size = sum(entry.file_size for entry in entries)
+            if size > MOST_BYTES:
+                raise MjcfError(f"the archive contains {size} bytes; at most {MOST_BYTES} are unpacked", source)
+            return {_place(entry): _content(archive, entry) for entry in entries}
+    except MjcfError:
+        raise
+    except _DAMAGED as error:
+        raise MjcfError(f"the archive cannot be unpacked: {error}", source) from None
 
 
 def _place(entry: zipfile.ZipInfo) -> str:
