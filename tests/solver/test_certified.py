@@ -11,6 +11,7 @@ from later import later_run
 from models import model_path
 
 import cardan
+from cardan.model import internals
 
 LIMITS = (0, 1, 2, 3, 4, 5, 100)
 PILES = """
@@ -92,6 +93,25 @@ def test_iterations_of_a_humanoid(solver, cone):
         cardan.mj_step(m, d)
     rng = np.random.default_rng(2)
     compared("", path, solver, cone, True, (d.qpos, d.qvel + 0.1 * rng.normal(size=m.nv), d.qacc_warmstart))
+
+
+@pytest.mark.parametrize("cone", [0, 1], ids=["pyramidal", "elliptic"])
+def test_iterations_of_an_island_with_mostly_empty_rows(cone):
+    """An island of medium size, whose matrices are sparse."""
+    rows = range(11)
+    bodies = "".join(
+        f'<body pos="{0.19 * k} 0 .095"><freejoint/><geom type="box" size=".1 .1 .1" euler="0 0 {3 * k}"/></body>'
+        for k in rows
+    )
+    text = f'<mujoco><worldbody><geom type="plane" size="5 5 1"/>{bodies}</worldbody></mujoco>'
+    m = cardan.MjModel.from_xml_string(text, compat="4.0")
+    d = cardan.MjData(m)
+    cardan.mj_forward(m, d)
+    assert d.nisland == 1
+    assert not internals.number(d, "work.dense_island")
+    rng = np.random.default_rng(3)
+    newton = int(cardan.mjtSolver.mjSOL_NEWTON)
+    compared(text, None, newton, cone, True, (d.qpos, 0.1 * rng.normal(size=m.nv), np.zeros(m.nv)))
 
 
 @pytest.mark.parametrize("solver", SOLVERS, ids=["CG", "Newton"])

@@ -17,6 +17,7 @@ from cardan.collision.capsule import axis_z, clamp, from_geom
 from cardan.collision.contact import put_contact
 from cardan.collision.culling import axis_separates, boxes_apart, forget_axis, keep_axis
 from cardan.collision.epa import TOLERANCE, expand_polytope, is_deepest, polish, start_polytope
+from cardan.collision.facing import is_polytope, touches_face
 from cardan.collision.gjk import FAR, SEPARATED, approach, copy_vertex
 from cardan.collision.gjk import TOLERANCE as ACCURATE
 from cardan.collision.hfield import bound_in_field, cell_range, load_prism, to_field, top_elevation
@@ -230,7 +231,10 @@ def exact_convex(m: Model, d: Data, geom1: int, geom2: int) -> int:
     d.work.takes_highest = 1
     d.work.shape_inflate = 0.0
     radius1, radius2 = shrink_to_core(m, d, 0, geom1), shrink_to_core(m, d, 1, geom2)
-    dist = cores_distance(m, d, radius1, radius2, is_curved(m, geom1) or is_curved(m, geom2), margin)
+    if is_polytope(d, 0) and is_polytope(d, 1) and touches_face(m, d, geom1, geom2, margin):
+        dist = -d.work.overlap_depth
+    else:
+        dist = cores_distance(m, d, radius1, radius2, is_curved(m, geom1) or is_curved(m, geom2), margin)
     if dist > margin:
         keep_axis(d, geom1, geom2)
         return 0

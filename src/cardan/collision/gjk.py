@@ -196,12 +196,12 @@ def approach(m: Model, d: Data, limit: float, tolerance: float) -> tuple[int, in
         for row in range(3):
             if d.work.weight[0, row] == 0.0:
                 copy_vertex(d, 0, row)
+        closest = weighted_row(d.work.simplex, d.work.weight)
+        if m.is_4_0 and norm3(closest) >= shortest:
+            break  # of a flat simplex, rounding may return a point far from the closest one
         set3(d.work.witness, 0, weighted_row(d.work.simplex1, d.work.weight))
         set3(d.work.witness, 1, weighted_row(d.work.simplex2, d.work.weight))
-        closest = weighted_row(d.work.simplex, d.work.weight)
         if norm3(closest) <= ROUNDING * size:
             return OVERLAPPING, n
-        if m.is_4_0 and norm3(closest) >= shortest:
-            break
         shortest = norm3(closest)
     return SEPARATED, n

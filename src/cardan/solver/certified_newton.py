@@ -14,14 +14,15 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
+from cardan.constraint.rows import is_sparse
 from cardan.enums.codes import DSBL_WARMSTART
 from cardan.jit import OK, kernel, side_by_side, stage
 from cardan.model.kernel_views import Data, Model
 from cardan.solver.certificate import certified_gap, inertia_scale
-from cardan.solver.islands import dof_range, partition, solves_apart
+from cardan.solver.islands import dof_range, partition, run_range, solves_apart
 from cardan.solver.jacobian import DENSE_MAX
 from cardan.solver.linesearch import line_search
-from cardan.solver.newton import prepare_island, refresh_factor, search
+from cardan.solver.newton import prepare_matrices, refresh_factor, search
 from cardan.solver.ordering import order_trees
 from cardan.solver.primal import (
     CHEAPER,
@@ -46,6 +47,11 @@ from cardan.solver.statistics import (
     reset_statistics,
 )
 
+FEW_DOFS = 40
+"""Largest number of dofs of an island that always has dense matrices."""
+SPARSE_SHARE = 0.35
+"""Share of entries in the rows of a larger island below which its matrices are sparse."""
+
 
 @stage
 @side_by_side
@@ -56,8 +62,33 @@ def solve_certified(m: Model, d: Data) -> int:
 
 @stage
 def solve_certified_small(m: Model, d: Data) -> int:
-    """Compute qacc and constraint forces for models of at most `DENSE_MAX` dofs, without sparse matrices."""
+    """Compute qacc and constraint forces for models whose islands all have dense matrices (`needs_sparse`)."""
     return solve_from_one_start(m, d, None)
+
+
+def needs_sparse(m: Any) -> bool:
+    """Return whether a model may have islands that are solved with sparse matrices (see `is_dense`)."""
+    return m.nv > DENSE_MAX or (m.nv > FEW_DOFS and bool(is_sparse(m)))
+
+
+@kernel
+def is_dense(m: Model, d: Data, island: int) -> bool:
+    """Return whether an island is solved with dense matrices.
+
+    An island of up to `FEW_DOFS` dofs is; one of more than `DENSE_MAX` is not. In between, compressed rows that are
+    mostly empty decide for sparse matrices.
+    """
+    n = int(d.work.island_ndof[island])
+    if n <= FEW_DOFS or not is_sparse(m):
+        return n <= DENSE_MAX
+    nrow, entries = 0, 0
+    begin, end = run_range(d, island)
+    for run in range(begin, end):
+        k = d.work.run_order[run]
+        for r in range(d.work.run_start[k], d.work.run_stop[k]):
+            entries += int(d.efc_J_rownnz[r])
+        nrow += int(d.work.run_stop[k]) - int(d.work.run_start[k])
+    return n <= DENSE_MAX and entries > SPARSE_SHARE * n * nrow
 
 
 @kernel
@@ -79,7 +110,7 @@ def solve_from_one_start(m: Model, d: Data, large: Any) -> int:
     for island in range(count):
         status = OK
         if large is not None:
-            if d.work.island_ndof[island] > DENSE_MAX:
+            if not is_dense(m, d, island):
                 status = order_trees(m, d, island)
         if status == OK:
             status = solve_from(m, d, island, warm, large)
@@ -96,7 +127,10 @@ def solve_from_one_start(m: Model, d: Data, large: Any) -> int:
 @kernel
 def solve_from(m: Model, d: Data, island: int, start: int, large: Any) -> int:
     """Solve one island from `start` (see `primal.choose_start`); return OK or a request to enlarge memory."""
-    status = prepare_island(m, d, island, large)
+    dense = True
+    if large is not None:
+        dense = is_dense(m, d, island)
+    status = prepare_matrices(m, d, island, dense, large)
     if status != OK:
         return status
     apart = solves_apart(m)

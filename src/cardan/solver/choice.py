@@ -8,7 +8,7 @@ from typing import Any
 from cardan.enums.options import mjtEnableBit, mjtSolver
 from cardan.errors import FatalError
 from cardan.model import internals
-from cardan.solver.certified_newton import solve_certified, solve_certified_small
+from cardan.solver.certified_newton import needs_sparse, solve_certified, solve_certified_small
 from cardan.solver.conjugate import solve_conjugate, solve_conjugate_4_0
 from cardan.solver.gauss_seidel import solve_gauss_seidel, solve_noslip
 from cardan.solver.jacobian import DENSE_MAX
@@ -17,12 +17,18 @@ from cardan.solver.warm_start import save_warm_start
 
 Stage = Callable[[Any, Any], int]
 
-NEWTON: tuple[tuple[Stage, Stage], ...] = ((solve_small, solve), (solve_certified_small, solve_certified))
-"""Newton solvers of MuJoCo 3.1 and 4.0, for small and for large models."""
+
+def _newton(m: Any) -> Stage:
+    """Return the Newton solver of MuJoCo 3.1 or 4.0, without sparse matrices if the model is small."""
+    if m.is_4_0:
+        return solve_certified if needs_sparse(m) else solve_certified_small
+    return solve if m.nv > DENSE_MAX else solve_small
+
+
 SOLVERS: dict[int, Callable[[Any], Stage]] = {
     int(mjtSolver.mjSOL_PGS): lambda m: solve_gauss_seidel,
     int(mjtSolver.mjSOL_CG): lambda m: solve_conjugate_4_0 if m.is_4_0 else solve_conjugate,
-    int(mjtSolver.mjSOL_NEWTON): lambda m: NEWTON[m.is_4_0][m.nv > DENSE_MAX],
+    int(mjtSolver.mjSOL_NEWTON): _newton,
 }
 
 

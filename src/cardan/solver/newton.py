@@ -185,9 +185,18 @@ def solve_island(m: Model, d: Data, island: int, large: Any) -> int:
 
 @kernel
 def prepare_island(m: Model, d: Data, island: int, large: Any) -> int:
-    """Gather the island's Jacobian and find the pattern of its Hessian; return OK or a request to enlarge memory."""
+    """Prepare the matrices of an island, which are dense up to `DENSE_MAX` dofs (see `prepare_matrices`)."""
+    return prepare_matrices(m, d, island, d.work.island_ndof[island] <= DENSE_MAX, large)
+
+
+@kernel
+def prepare_matrices(m: Model, d: Data, island: int, dense: bool, large: Any) -> int:
+    """Gather the island's Jacobian and find the pattern of its Hessian; return OK or a request to enlarge memory.
+
+    `dense` specifies whether the island has dense matrices. If `large` is None, it must be set.
+    """
     n = int(d.work.island_ndof[island])
-    d.work.dense_island = 1 if n <= DENSE_MAX else 0
+    d.work.dense_island = 1 if dense else 0
     status = load_jacobian(m, d, island)
     if status != OK:
         return status
