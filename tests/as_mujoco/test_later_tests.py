@@ -84,7 +84,6 @@ FILES: dict[str, tuple[int, tuple[str, ...], dict[str, str]]] = {
             "test_incorrect_hfield_size": WORDING,
             "test_make_flex_grid": "elasticity of flexes, a feature of later versions",
             "test_plugin": WORDING,
-            "test_rangefinder_sensor": "data of rangefinders, a feature of later versions",
         },
     ),
     "vfs_test.py": (20, (), {}),

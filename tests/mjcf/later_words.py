@@ -34,8 +34,6 @@ NEEDED = {
     ],
     "plastic springs": [JOINT.format('springyield="1"'), '<keyframe><key plastic="1"/></keyframe>'],
     "sleeping trees": [BODY.format('sleep="init"')],
-    "data of rangefinders": [SENSOR.format('<rangefinder site="s" data="dist normal"/>')],
-    "rangefinders of cameras": [SENSOR.format('<rangefinder camera="cam"/>')],
     "distances that objects jut out of sites": [
         SENSOR.format('<insidesite objtype="site" objname="s2" site="s" enclosed="true"/>'),
     ],

@@ -15,7 +15,7 @@ from cardan.api.pipeline import mj_forward
 from cardan.api.spec_archives import Archiving, Source, Target
 from cardan.api.spec_editing import Editing
 from cardan.compiler.compile import compile_tree
-from cardan.compiler.sensors import SENSORS, contact_row
+from cardan.compiler.sensors import SENSORS, contact_row, values_of_ray
 from cardan.compiler.timers import PHASES, recorded
 from cardan.enums import mjtEq, mjtObj
 from cardan.files import write_file
@@ -319,10 +319,12 @@ def _data_size(self: MjsSensor) -> int:
     """Return the number of values that the sensor measures.
 
     Raises:
-        MjcfError: the sensor is that of a plugin, whose number of values is known only after compilation.
+        MjcfError: the number of values is known only after compilation (plugins, and rangefinders of cameras).
     """
     tag = self.element.row.tag
-    if tag in SENSORS:
+    if tag == "rangefinder" and "site" in self.element.attributes:
+        return values_of_ray(self.element)[1]
+    if tag in SENSORS and tag != "rangefinder":
         return SENSORS[tag].dim
     if tag == "user":
         return self.element["dim"]

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cardan.compiler.columns import Resolved
 from cardan.compiler.history import add_histories, intervals
-from cardan.enums.codes import GEOM_MESH, SENS_CONTACT, SENS_PLUGIN, SENS_USER
+from cardan.enums.codes import GEOM_MESH, SENS_CONTACT, SENS_PLUGIN, SENS_RANGEFINDER, SENS_USER
 from cardan.plugins.registry import size_of
-from cardan.sensor import contact
+from cardan.sensor import contact, rangefinder
 from cardan.sensor.table import SENSORS as KINDS
 from cardan.spec.schema.keywords import DATA_TYPE, OBJECT, OBJECT_KIND, REDUCE, SENSOR, STAGE
-from cardan.spec.schema.sensor import CONTACT_DATA
+from cardan.spec.schema.sensor import CONTACT_DATA, RANGE_DATA
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
@@ -59,9 +59,6 @@ def _row(tag: str, about: str) -> SensorRow:
 
 
 SENSORS = {tag: _row(tag, about) for about, tags in _TAGS.items() for tag in tags.split()}
-SENSORS_4_0 = SENSORS | {"rangefinder": SENSORS["rangefinder"]._replace(datatype=DATA_TYPE["real"])}
-"""The table for MuJoCo 4.0. A rangefinder returns -1 if it sees nothing, so that its values are not positive."""
-
 _SCALAR, _BALL, _LIMITABLE = ("slide", "hinge"), ("ball",), ("slide", "hinge", "ball")
 _LIMITED_JOINT = ("jointlimitpos", "jointlimitvel", "jointlimitfrc")
 # sensors that are defined only for some kinds of joints
@@ -88,16 +85,17 @@ def add_sensors(build: Build) -> None:
     types = {joint.id: joint.type for body in build.bodies for joint in body.joints}
     build.enter_all("sensor", [element.attributes.get("name") for element in elements])
     plugins = [build.own_instances.get(element) for element in elements]
-    table = SENSORS_4_0 if build.tree.compat == "4.0" else SENSORS
     rows: list[SensorRow] = []
     intprm: list[tuple[int, int, int]] = []
     objects: list[tuple[int, int]] = []
     references: list[tuple[int, int]] = []
     for number, (element, plugin) in enumerate(zip(elements, plugins, strict=True)):
-        row = table.get(element.row.tag)
+        row = SENSORS.get(element.row.tag)
         parameters = (0, 0, 0)
         if element.row.tag == "contact":
             row, parameters = contact_row(element)
+        elif element.row.tag == "rangefinder":
+            row, parameters = _range_row(build, element)
         elif row is None and plugin is not None:
             dim = size_of(plugin.plugin.nsensordata, plugin.config)
             row = SensorRow(SENS_PLUGIN, dim, DATA_TYPE["real"], plugin.plugin.needstage, _any_object(element))
@@ -163,9 +161,41 @@ def contact_row(element: Element) -> tuple[SensorRow, tuple[int, int, int]]:
     else:
         stage = STAGE["vel" if moving else "pos"]
     dim = number * sum(contact.WIDTHS[bit] for bit in chosen)
-    if dim > _MOST_VALUES:
-        raise element.error(f"at most {_MOST_VALUES} values, found {dim}", "num")
+    _check_number(element, dim, "num")
     return SensorRow(SENS_CONTACT, dim, DATA_TYPE["real"], stage, "condition"), (bits, reduction, number)
+
+
+def _check_number(element: Element, dim: int, attribute: str) -> None:
+    """Raise MjcfError if a sensor has too many values; `attribute` is the one that leads to their number."""
+    if dim > _MOST_VALUES:
+        raise element.error(f"at most {_MOST_VALUES} values, found {dim}", attribute)
+
+
+def values_of_ray(element: Element) -> tuple[int, int]:
+    """Return the bits of the data of a rangefinder, and the number of values of each of its rays."""
+    words = element.resolved()["data"].split() or ["dist"]
+    chosen = [bit for bit, word in enumerate(RANGE_DATA) if word in words]
+    return sum(1 << bit for bit in chosen), sum(rangefinder.WIDTHS[bit] for bit in chosen)
+
+
+def _range_row(build: Build, element: Element) -> tuple[SensorRow, tuple[int, int, int]]:
+    """Return the row of a rangefinder, and the bits of its data. Raises MjcfError if the camera has no resolution.
+
+    In MuJoCo 3.1, values are at most the cutoff. In 4.0, and for other data, -1 and coordinates are bounded as well.
+    """
+    bits, dim = values_of_ray(element)
+    about = "site"
+    if "camera" in element.attributes:
+        _, camera = _named(build, about := "camera", element.attributes["camera"])
+        width, height = build.columns["cam_resolution"][camera]
+        if width <= 0 or height <= 0:
+            reason = f"the camera's resolution must be positive, found {width} {height}"
+            raise element.error(reason, "camera")
+        dim *= width * height
+        _check_number(element, dim, "camera")
+    plain = build.tree.compat == "3.1" and bits == rangefinder.DIST and about == "site"
+    datatype = SENSORS["rangefinder"].datatype if plain else DATA_TYPE["real"]
+    return SensorRow(SENS_RANGEFINDER, dim, datatype, STAGE["pos"], about), (bits, 0, 0)
 
 
 def _condition(build: Build, element: Element, suffix: str) -> tuple[int, int]:

@@ -143,6 +143,7 @@ JNT_FREE = int(mjtJoint.mjJNT_FREE)
 JNT_SLIDE = int(mjtJoint.mjJNT_SLIDE)
 
 OBJ_BODY = int(mjtObj.mjOBJ_BODY)
+OBJ_CAMERA = int(mjtObj.mjOBJ_CAMERA)
 OBJ_EQUALITY = int(mjtObj.mjOBJ_EQUALITY)
 OBJ_GEOM = int(mjtObj.mjOBJ_GEOM)
 OBJ_SITE = int(mjtObj.mjOBJ_SITE)

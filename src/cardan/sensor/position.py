@@ -11,7 +11,6 @@ from numpy import float32
 
 from cardan.collision.distance import smallest_distance, with_pieces
 from cardan.collision.inside import inside_site
-from cardan.collision.ray_scene import ray_scene
 from cardan.dynamics.com import object_mat, object_pos
 from cardan.enums.codes import CNSTR_LIMIT_JOINT, CNSTR_LIMIT_TENDON, OBJ_GEOM
 from cardan.jit import kernel
@@ -30,7 +29,7 @@ def magnetometer(m: Model, d: Data, i: int) -> None:
 
 
 @kernel
-def _focal_lengths(m: Model, camera: int) -> Vec2:
+def focal_lengths(m: Model, camera: int) -> Vec2:
     """Focal lengths of a camera in pixels, from its lens and sensor size if given, else from its field of view.
 
     Parameters of the lens are stored in single precision; the focal lengths are rounded to single precision, too.
@@ -52,7 +51,7 @@ def camprojection(m: Model, d: Data, i: int) -> None:
     x, y, z = mul_mat_t_vec3(
         get9(d.cam_xmat, camera), sub3(get3(d.site_xpos, m.sensor_objid[i]), get3(d.cam_xpos, camera))
     )
-    fx, fy = _focal_lengths(m, camera)
+    fx, fy = focal_lengths(m, camera)
     depth = -z
     if abs(depth) < MINVAL:
         depth = MINVAL if depth >= 0.0 else -MINVAL
@@ -218,12 +217,3 @@ def fromto(m: Model, d: Data, i: int) -> None:
     adr = m.sensor_adr[i] + 3
     for k in range(3):
         d.sensordata[adr + k] = end[k]
-
-
-@kernel
-def rangefinder(m: Model, d: Data, i: int) -> None:
-    """Distance along the z axis of a site to the nearest visible geom of another body, m; -1 if no geom is hit."""
-    site = m.sensor_objid[i]
-    direction = column3(get9(d.site_xmat, site), 2)
-    dist, _ = ray_scene(m, d, get3(d.site_xpos, site), direction, False, True, m.site_bodyid[site])
-    put1(m, d, i, dist)

@@ -22,7 +22,7 @@ from cardan.sensor import motion, position
 from cardan.sensor.contact import contact
 from cardan.sensor.motion import touch
 from cardan.sensor.output import apply_cutoff
-from cardan.sensor.position import rangefinder
+from cardan.sensor.rangefinder import rangefinder
 
 if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel

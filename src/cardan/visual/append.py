@@ -6,7 +6,14 @@ from math import atan2, sqrt
 
 from cardan.collision.sdf.descent import halton
 from cardan.enums import mjtCatBit, mjtGeom, mjtObj
-from cardan.enums.codes import CAT_DECOR, CAT_DYNAMIC, GEOM_CAPSULE, GEOM_CYLINDER, OBJ_UNKNOWN, WARN_VGEOMFULL
+from cardan.enums.codes import (
+    CAT_DECOR,
+    CAT_DYNAMIC,
+    GEOM_CAPSULE,
+    GEOM_CYLINDER,
+    OBJ_UNKNOWN,
+    WARN_VGEOMFULL,
+)
 from cardan.jit import kernel
 from cardan.maths.quaternion import axis_angle2quat, quat2mat
 from cardan.maths.types import ConstArray1, Mat3, Vec3, Vec4
@@ -19,8 +26,8 @@ STATIC = int(mjtCatBit.mjCAT_STATIC)
 GEOM_ARROW, GEOM_ARROW1, GEOM_ARROW2, GEOM_LINE, GEOM_LINEBOX, GEOM_SKIN, GEOM_TRIANGLE = (
     int(getattr(mjtGeom, f"mjGEOM_{k}")) for k in ("ARROW", "ARROW1", "ARROW2", "LINE", "LINEBOX", "SKIN", "TRIANGLE")
 )
-OBJ_JOINT, OBJ_CAMERA, OBJ_LIGHT, OBJ_FLEX, OBJ_SKIN, OBJ_TENDON, OBJ_ACTUATOR = (
-    int(getattr(mjtObj, f"mjOBJ_{k}")) for k in ("JOINT", "CAMERA", "LIGHT", "FLEX", "SKIN", "TENDON", "ACTUATOR")
+OBJ_JOINT, OBJ_LIGHT, OBJ_FLEX, OBJ_SKIN, OBJ_TENDON, OBJ_ACTUATOR = (
+    int(getattr(mjtObj, f"mjOBJ_{k}")) for k in ("JOINT", "LIGHT", "FLEX", "SKIN", "TENDON", "ACTUATOR")
 )
 EYE = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 VIS_TRANSPARENT, VIS_TEXTURE = VIS["TRANSPARENT"], VIS["TEXTURE"]

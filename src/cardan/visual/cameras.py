@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import cos, pi, sin, tan
 
 from cardan.enums import mjtCamera
-from cardan.enums.codes import CAMERA_TRACKING, CAT_DECOR, GEOM_BOX, GEOM_CYLINDER
+from cardan.enums.codes import CAMERA_TRACKING, CAT_DECOR, GEOM_BOX, GEOM_CYLINDER, OBJ_CAMERA
 from cardan.jit import OK, kernel, stage
 from cardan.maths.types import Array2, Mat3, Vec3, Vec4
 from cardan.maths.vector import add3, add_scaled3, column3, cross, get3, get4, get9, norm3, normalize3, scale3, sub3
@@ -14,7 +14,6 @@ from cardan.model.lights import DIRECTIONAL, IMAGE, POINT, light_type
 from cardan.visual.append import (
     GEOM_LINE,
     GEOM_TRIANGLE,
-    OBJ_CAMERA,
     OBJ_LIGHT,
     decorate,
     frame_axes,

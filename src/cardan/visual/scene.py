@@ -25,7 +25,7 @@ from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.plugins.registry import plugin_of
 from cardan.step.report import report
-from cardan.visual import bodies, cameras, contacts, flexes, geoms, joints, tendons
+from cardan.visual import bodies, cameras, contacts, flexes, geoms, joints, rangefinders, tendons
 from cardan.visual.append import STATIC
 from cardan.visual.memory import (
     CATMASK,
@@ -95,7 +95,7 @@ PARTS: tuple[Part, ...] = (
     Part(tendons.add_slider_cranks, "nu", CAT_DYNAMIC),
     Part(bodies.add_centres, "nbody", flags=("COM",)),
     Part(bodies.add_skeleton, "nbody", flags=("AUTOCONNECT",)),
-    Part(tendons.add_rangefinders, "nsensor", flags=("RANGEFINDER",)),
+    Part(rangefinders.add_rangefinders, "nsensor", flags=("RANGEFINDER",)),
     Part(bodies.add_applied_forces, "nbody", flags=("PERTFORCE",)),
     Part(contacts.add_constraints, "neq", flags=("CONSTRAINT",)),
     Part(contacts.add_contacts, "nbody", flags=("CONTACTPOINT", "CONTACTFORCE"), frames=("CONTACT",)),

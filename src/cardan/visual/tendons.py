@@ -1,4 +1,4 @@
-"""Stages that add tendons, slider-cranks and range finders to the scene.
+"""Stages that add tendons and slider-cranks to the scene.
 
 A slack tendon is drawn as a cord of length L that hangs between ends that are h apart horizontally and v vertically.
 In the vertical plane of its ends its curve is y = a cosh((x - x0) / a) + y0. With b = h / (2 a),
@@ -16,8 +16,6 @@ from cardan.enums.codes import (
     DSBL_GRAVITY,
     GEOM_CAPSULE,
     GEOM_CYLINDER,
-    OBJ_UNKNOWN,
-    SENS_RANGEFINDER,
     TRN_SLIDERCRANK,
 )
 from cardan.jit import OK, kernel, stage
@@ -25,7 +23,6 @@ from cardan.maths.types import Vec3, Vec4
 from cardan.maths.vector import MINVAL, add_scaled3, column3, dot3, get3, get4, get9, norm3, scale3, sub3
 from cardan.model.kernel_views import Data, Model
 from cardan.visual.append import (
-    GEOM_LINE,
     OBJ_ACTUATOR,
     OBJ_TENDON,
     colour,
@@ -50,7 +47,6 @@ Cord = tuple[int, Vec3, Vec3, float, float, float]
 LABEL_TENDON, LABEL_ACTUATOR = LABELS["TENDON"], LABELS["ACTUATOR"]
 VIS_ISLAND = VIS["ISLAND"]
 PULLEY = -2
-LINE_WIDTH = 3.0
 
 
 @kernel
@@ -217,21 +213,4 @@ def add_slider_cranks(m: Model, d: Data) -> int:
         g = link(d, CAT_DYNAMIC, OBJ_ACTUATOR, actuator, GEOM_CYLINDER, width, base, end, whole)
         name_it(d, g, LABEL_ACTUATOR, actuator)
         link(d, CAT_DYNAMIC, OBJ_ACTUATOR, actuator, GEOM_CAPSULE, 0.5 * width, end, pin, rgba)
-    return OK
-
-
-@stage
-def add_rangefinders(m: Model, d: Data) -> int:
-    """Add a line from the site to the hit point for each range finder that hits a geom."""
-    for sensor in range(m.nsensor):
-        if m.sensor_type[sensor] != SENS_RANGEFINDER:
-            continue
-        distance = d.sensordata[m.sensor_adr[sensor]]
-        if distance < 0.0:
-            continue
-        site = m.sensor_objid[sensor]
-        start = get3(d.site_xpos, site)
-        stop = add_scaled3(start, column3(get9(d.site_xmat, site), 2), distance)
-        rgba = rgba_of(m.vis.rgba.rangefinder)
-        link(d, CAT_DECOR, OBJ_UNKNOWN, sensor, GEOM_LINE, LINE_WIDTH, start, stop, rgba)
     return OK

@@ -12,7 +12,7 @@ from cardan.spec.schema import keywords
 from cardan.spec.schema.actuator import GENERAL
 from cardan.spec.schema.relations import EQUALITY, EQUALITY_DATA, PAIR, SPATIAL, equality_objects
 from cardan.spec.schema.rows import ElementRow
-from cardan.spec.schema.sensor import CONTACT_DATA, SENSOR
+from cardan.spec.schema.sensor import CONTACT_DATA, RANGE_DATA, SENSOR
 
 # --- contact ---------------------------------------------------------------------------------------------------------
 
@@ -146,6 +146,10 @@ def _put_actuators(scribe: Scribe) -> None:
 # --- sensor ----------------------------------------------------------------------------------------------------------
 
 
+DATA_WORDS = {"contact": CONTACT_DATA, "rangefinder": RANGE_DATA}
+"""Words of the attribute ``data``, in the order of their bits, by the tag of the sensor."""
+
+
 def _put_sensors(scribe: Scribe) -> None:
     """Add sensors."""
     m, section = scribe.m, scribe.tree.section("sensor")
@@ -160,10 +164,11 @@ def _put_sensors(scribe: Scribe) -> None:
         values |= _named(scribe, row, obj, ("objtype", "objname"), "1") | _named(
             scribe, row, ref, ("reftype", "refname"), "2"
         )
+        bits, reduction, slots = m.sensor_intprm[number].tolist()
+        if tag in DATA_WORDS:
+            values["data"] = " ".join(word for bit, word in enumerate(DATA_WORDS[tag]) if bits >> bit & 1)
         if tag == "contact":
-            bits, reduction, slots = m.sensor_intprm[number].tolist()
-            words = [word for bit, word in enumerate(CONTACT_DATA) if bits >> bit & 1]
-            values |= {"data": " ".join(words), "num": slots, "reduce": word_of(row.attributes["reduce"], reduction)}
+            values |= {"num": slots, "reduce": word_of(row.attributes["reduce"], reduction)}
         if tag == "user":
             values |= scribe.read(row, fields("sensor_", "datatype needstage dim"), number)
         values |= _history(row, m.sensor_history[number], m.sensor_delay[number])

@@ -110,10 +110,9 @@ _GEOMS: tuple[Attribute, ...] = tuple(
 RANGE_DATA: tuple[str, ...] = ("dist", "dir", "origin", "point", "normal", "depth")
 _RANGEFINDER: tuple[Attribute, ...] = (
     reference("site", "site", "the site"),
-    reference("camera", "camera", "camera whose pixels have a ray each", since="3.5", later="rangefinders of cameras"),
-    text("data", f"values of each ray: {', '.join(RANGE_DATA)}", default="dist", since="3.5",
-         later="data of rangefinders", needs=lambda words: words.split() not in ([], ["dist"])),
-)  # fmt: skip
+    reference("camera", "camera", "camera whose pixels have a ray each", since="3.5"),
+    text("data", f"values of each ray: {', '.join(RANGE_DATA)}", default="dist", since="3.5"),
+)
 
 
 def _matching(number: int, word: str) -> tuple[Attribute, ...]:
@@ -167,7 +166,8 @@ SENSOR = element(
     "sensors",
     children=[
         *(_sensor(tag, meaning, _of(kind)) for kind, tags in _ABOUT_ONE.items() for tag, meaning in tags.items()),
-        _sensor("rangefinder", "distance to the nearest geom along the site's Z axis, m", *_RANGEFINDER),
+        _sensor("rangefinder", "distance along the site's Z axis, or through each pixel of a camera, m",
+                *_RANGEFINDER),
         _sensor("camprojection", "position of a site in a camera's picture, pixels", _of("site"), _of("camera")),
         *(_sensor(tag, meaning, *_OBJECT, *_RELATIVE) for tag, meaning in _FRAME.items()),
         *(_sensor(tag, meaning, *_OBJECT) for tag, meaning in _FRAME_ACCELERATION.items()),
