@@ -119,7 +119,6 @@ def test_saved_for_3_1(tmp_path) -> None:
         ("", 'diagexact="enable"', "diagexact"),
         ("", 'ipc="enable"', "barrier contacts"),
         ("", 'speculative="enable"', "speculative contacts"),
-        ('integrator="discrete"', "", "integrator discrete"),
         ('sleep_tolerance="1e-2"', "", "sleeping trees"),
     ],
 )

@@ -12,11 +12,13 @@ from collections.abc import Callable
 from typing import Any
 
 from cardan.constraint.contact import make_contact, make_soft_contact
+from cardan.constraint.effective import release_rows
 from cardan.constraint.equality import make_equality
 from cardan.constraint.jacobian import complete_sparse
 from cardan.constraint.limit import make_friction, make_limit, make_tendon_friction, make_tendon_limit
 from cardan.constraint.rows import arena_use
 from cardan.dynamics.jacobian import is_sparse
+from cardan.enums.codes import INT_DISCRETE
 from cardan.jit import OK, stage
 from cardan.model.kernel_views import AnyModel, Data, Model
 
@@ -31,6 +33,7 @@ def clear_constraint(m: Model, d: Data) -> int:
     d.nnzJ = 0
     d.nisland = 0
     d.work.rows_full = 0
+    d.work.nloose = 0
     for tendon in range(m.ntendon):
         d.tendon_efcadr[tendon] = -1
     return OK
@@ -45,6 +48,11 @@ def record_use(m: Model, d: Data) -> int:
     return OK
 
 
+def is_discrete(m: AnyModel) -> bool:
+    """Return whether the model's integrator is discrete."""
+    return m.opt.integrator == INT_DISCRETE
+
+
 MAKE_CONSTRAINT: tuple[tuple[Callable[[Any], bool], Callable[[Any, Any], int]], ...] = (
     (lambda m: True, clear_constraint),
     (lambda m: m.neq > 0 and m.nv > 0, make_equality),
@@ -55,6 +63,7 @@ MAKE_CONSTRAINT: tuple[tuple[Callable[[Any], bool], Callable[[Any, Any], int]], 
     (lambda m: m.nflex == 0, make_contact),
     (lambda m: m.nflex > 0, make_soft_contact),
     (is_sparse, complete_sparse),
+    (is_discrete, release_rows),
     (lambda m: True, record_use),
 )
 

@@ -52,21 +52,23 @@ def constraint_update(d: Data, jar: ConstArray1, with_hessian: int) -> float:
     with respect to the contact's jar, row by row in the first n^2 of its 36 elements. In all other states the Hessian
     of s is diagonal: D for QUADRATIC, 0 otherwise.
     """
-    bilateral = int(d.ne + d.nf)
+    bilateral, end = int(d.ne + d.nf), int(d.nefc - d.work.nloose)
     cost = update_equality(d, jar, 0, d.ne)
     cost += update_friction(d, jar, d.ne, bilateral)
     start = bilateral
     stop = start
-    while start < d.nefc:
+    while start < end:
         # a range of one-sided rows, then one elliptic contact
-        while stop < d.nefc and d.efc_type[stop] != CNSTR_CONTACT_ELLIPTIC:
+        while stop < end and d.efc_type[stop] != CNSTR_CONTACT_ELLIPTIC:
             stop += 1
         cost += update_one_sided(d, jar, start, stop)
-        if stop < d.nefc:
+        if stop < end:
             con = int(d.efc_id[stop])
             cost += update_elliptic(d, jar, con, stop, with_hessian)
             stop += d.contact.dim[con]
         start = stop
+    if end < d.nefc:
+        cost += update_equality(d, jar, end, d.nefc)  # terms of the effective metric (`solver.effective`)
     return cost
 
 

@@ -61,7 +61,7 @@ from cardan.model.kernel_views import Data, Model
 
 
 @kernel
-def _actuator_moment(m: Model, d: Data, actuator: int, k: int) -> float:
+def actuator_moment(m: Model, d: Data, actuator: int, k: int) -> float:
     """Derivative of an actuator's length with respect to the position of the dof ``m.aux.moment_colind[k]``."""
     return d.actuator_moment[actuator, m.aux.moment_colind[k]]
 
@@ -93,7 +93,7 @@ def _gain_input(m: Model, d: Data, actuator: int, control: float) -> float:
 
 
 @kernel
-def _current_input(m: Model, d: Data, actuator: int, control: float) -> float:
+def current_input(m: Model, d: Data, actuator: int, control: float) -> float:
     """Input of an actuator's gain, as in `fwd_actuation`: controls are limited (bad: 0), and ``actearly`` applies."""
     control = limited(m, actuator, control)
     return actuator_input(m, d, actuator, 0.0 if is_bad(control) else control)
@@ -123,7 +123,7 @@ def is_saturated(m: Model, d: Data, actuator: int) -> bool:
 
 
 @kernel
-def _velocity_slope(m: Model, d: Data, actuator: int, value: float) -> float:
+def velocity_slope(m: Model, d: Data, actuator: int, value: float) -> float:
     """Derivative of an actuator's force with respect to `actuator_velocity`; ``value`` is the input of the gain."""
     slope = 0.0
     if m.actuator_biastype[actuator] == BIAS_AFFINE:
@@ -152,12 +152,12 @@ def _smooth_derivatives(m: Model, d: Data, saturation: bool) -> None:
                 continue
             control = control_of(m, d, actuator)  # once: code with two calls of it does not link in all forms
             if saturation:
-                value = _current_input(m, d, actuator, control)
+                value = current_input(m, d, actuator, control)
             else:
                 value = _gain_input(m, d, actuator, control)
-            slope = _velocity_slope(m, d, actuator, value)
+            slope = velocity_slope(m, d, actuator, value)
             if slope != 0.0:
-                _add_outer(m, d, actuator, m.aux.moment_rowadr, m.aux.moment_colind, _actuator_moment, slope)
+                _add_outer(m, d, actuator, m.aux.moment_rowadr, m.aux.moment_colind, actuator_moment, slope)
     if has_dampers(m):
         for dof in range(m.nv):
             d.qDeriv[m.aux.M_to_D[m.aux.M_rowadr[dof]]] -= dof_slope(m, d, dof)

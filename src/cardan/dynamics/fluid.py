@@ -332,12 +332,12 @@ def _potential_flow_slope(m: Model, geom: int, axes: Vec3, w: Vec3, v: Vec3, dw:
 
 
 @kernel
-def _drag_and_lift_slope(m: Model, geom: int, axes: Vec3, v: Vec3, dv: Vec3, exact: bool) -> Vec3:
-    """Directional derivative of `_drag_and_lift` at `v` along `dv`."""
+def _drag_and_lift_slope(m: Model, geom: int, axes: Vec3, v: Vec3, dv: Vec3, exact: bool, kutta: float) -> Vec3:
+    """Directional derivative of `_drag_and_lift` at `v` along `dv`, with the lift coefficient `kutta`."""
     speed = norm3(v)
     if speed < MINVAL:
         return (0.0, 0.0, 0.0)
-    blunt, slender, kutta = m.geom_fluid[geom, 1], m.geom_fluid[geom, 2], m.geom_fluid[geom, 4]
+    blunt, slender = m.geom_fluid[geom, 1], m.geom_fluid[geom, 2]
     weights, root, least = _scaled_weights(axes, exact)
     a, da = mul3(weights, v), mul3(weights, dv)
     numerator, denominator = dot3(a, a), dot3(a, v)
@@ -359,8 +359,11 @@ def _drag_and_lift_slope(m: Model, geom: int, axes: Vec3, v: Vec3, dv: Vec3, exa
 
 
 @kernel
-def _ellipsoid_slope(m: Model, geom: int, velocity: Vec6, change: Vec6, exact: bool) -> Vec6:
-    """Directional derivative of `ellipsoid_wrench` at `velocity` along `change`."""
+def _ellipsoid_slope(m: Model, geom: int, velocity: Vec6, change: Vec6, exact: bool, drag: Any) -> Vec6:
+    """Directional derivative of `ellipsoid_wrench` at `velocity` along `change`.
+
+    If `drag` is not None, only viscous resistance and drag are included, the parts that dissipate energy.
+    """
     axes = semiaxes(m, geom)
     w, v = (velocity[0], velocity[1], velocity[2]), (velocity[3], velocity[4], velocity[5])
     dw, dv = (change[0], change[1], change[2]), (change[3], change[4], change[5])
@@ -369,10 +372,13 @@ def _ellipsoid_slope(m: Model, geom: int, velocity: Vec6, change: Vec6, exact: b
     resistance = mul3(coefficients, w)
     size = norm3(resistance)
     growth = dot3(resistance, mul3(coefficients, dw)) / max(MINVAL, size)
-    torque, force = _potential_flow_slope(m, geom, axes, w, v, dw, dv)
+    torque, force, kutta = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 0.0
+    if drag is None:
+        torque, force = _potential_flow_slope(m, geom, axes, w, v, dw, dv)
+        kutta = m.geom_fluid[geom, 4]
     torque = add_scaled3(torque, dw, -(m.opt.density * size + turning))
     torque = add_scaled3(torque, w, -m.opt.density * growth)
-    force = add3(add_scaled3(force, dv, -moving), _drag_and_lift_slope(m, geom, axes, v, dv, exact))
+    force = add3(add_scaled3(force, dv, -moving), _drag_and_lift_slope(m, geom, axes, v, dv, exact, kutta))
     return (torque[0], torque[1], torque[2], force[0], force[1], force[2])
 
 
@@ -397,8 +403,11 @@ def _set_column(d: Data, body: int, column: int, mat: Mat3, arm: Vec3, wrench: V
 
 
 @kernel
-def _body_matrices(m: Model, d: Data, exact: bool) -> None:
-    """Write to `work.composite` the derivative of the fluid force on each body with respect to the body's velocity."""
+def _body_matrices(m: Model, d: Data, exact: bool, drag: Any) -> None:
+    """Write to `work.composite` the derivative of the fluid force on each body with respect to the body's velocity.
+
+    If `drag` is not None, forces of ellipsoids include only the parts that dissipate energy.
+    """
     clear_matrices(m, d)
     for body in range(1, m.nbody):
         if m.body_mass[body] >= MINVAL:
@@ -411,7 +420,8 @@ def _body_matrices(m: Model, d: Data, exact: bool) -> None:
                         velocity = medium_velocity(m, d, body, point, mat)
                         for column in range(6):
                             change = _local_motion(mat, arm, unit6(column))
-                            _set_column(d, body, column, mat, arm, _ellipsoid_slope(m, geom, velocity, change, exact))
+                            wrench = _ellipsoid_slope(m, geom, velocity, change, exact, drag)
+                            _set_column(d, body, column, mat, arm, wrench)
             else:
                 point, mat = get3(d.xipos, body), get9(d.ximat, body)
                 arm = sub3(point, get3(d.subtree_com, m.body_rootid[body]))
@@ -440,7 +450,7 @@ def fluid_derivatives(m: Model, d: Data) -> int:
     """
     if not has_fluid(m):
         return OK
-    _body_matrices(m, d, False)
+    _body_matrices(m, d, False, None)
     if m.opt.integrator == INT_IMPLICITFAST:
         for body in range(1, m.nbody):
             _symmetrise(d, body)
@@ -457,11 +467,29 @@ def exact_fluid_derivatives(m: Model, d: Data) -> int:
     """
     if not has_fluid(m):
         return OK
-    _body_matrices(m, d, True)
+    _body_matrices(m, d, True, None)
     if m.opt.integrator == INT_IMPLICITFAST:
         for body in range(1, m.nbody):
             if not is_part_of_standalone(m, body):
                 _symmetrise(d, body)
+    add_to_parents(m, d)
+    add_projection(m, d)
+    return OK
+
+
+@stage
+def drag_derivatives(m: Model, d: Data) -> int:
+    """Set qDeriv to the symmetric part of the derivative of drag and viscous resistance with respect to qvel.
+
+    The integrator discrete uses it. Lift, Magnus forces and forces of added mass are left out.
+    """
+    for k in range(m.nD):
+        d.qDeriv[k] = 0.0
+    if not has_fluid(m):
+        return OK
+    _body_matrices(m, d, True, True)
+    for body in range(1, m.nbody):
+        _symmetrise(d, body)
     add_to_parents(m, d)
     add_projection(m, d)
     return OK

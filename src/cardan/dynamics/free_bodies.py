@@ -84,6 +84,22 @@ def _subtract_bias(m: Model, d: Data, first: int) -> None:
             d.qDeriv[m.aux.M_to_D[m.aux.M_rowadr[i] + i - j]] -= dot6(get6(d.cdof, i), column)
 
 
+@kernel
+def clear_block(m: Model, d: Data, first: int) -> None:
+    """Set the 6 x 6 block of qDeriv that begins at the dof ``first`` to 0."""
+    for i in range(first, first + 6):
+        for adr in range(m.aux.M_rowadr[i], m.aux.M_rowadr[i + 1]):
+            d.qDeriv[m.aux.M_to_D[adr]] = 0.0
+            d.qDeriv[m.aux.M_to_DT[adr]] = 0.0
+
+
+@kernel
+def subtract_bias(m: Model, d: Data, first: int) -> None:
+    """Set the block of qDeriv of a standalone free body to the negative of d qfrc_bias / d qvel."""
+    clear_block(m, d, first)
+    _subtract_bias(m, d, first)
+
+
 @stage
 def free_body_derivatives(m: Model, d: Data) -> int:
     """Subtract d qfrc_bias / d qvel of all standalone free bodies from qDeriv.

@@ -11,7 +11,7 @@ from math import sqrt
 
 from cardan.enums.codes import WARN_INERTIA
 from cardan.jit import OK, kernel, stage
-from cardan.maths.types import Array1
+from cardan.maths.types import Array1, ConstArray1
 from cardan.maths.vector import MINVAL, dot6, get6, get10, mul_inertia
 from cardan.model.kernel_views import Data, Model
 
@@ -164,14 +164,20 @@ def half_solve_m(m: Model, d: Data, x: Array1, at: int) -> None:
 
 
 @kernel
-def mul_m(m: Model, d: Data, result: Array1, vector: Array1) -> None:
-    """Set `result` (nv,) to the product of M and `vector` (nv,), which must be a different array."""
+def mul_symmetric(m: Model, matrix: ConstArray1, result: Array1, vector: Array1) -> None:
+    """Set `result` (nv,) to the product of a symmetric matrix, stored like `qM`, and `vector` (another array)."""
     for i in range(m.nv):
         start = m.aux.M_rowadr[i]
         value = vector[i]
-        total = d.qM[start] * value
+        total = matrix[start] * value
         for adr in range(start + 1, m.aux.M_rowadr[i + 1]):
             column = m.aux.M_colind[adr]
-            total += d.qM[adr] * vector[column]
-            result[column] += d.qM[adr] * value
+            total += matrix[adr] * vector[column]
+            result[column] += matrix[adr] * value
         result[i] = total
+
+
+@kernel
+def mul_m(m: Model, d: Data, result: Array1, vector: Array1) -> None:
+    """Set `result` (nv,) to the product of M and `vector` (nv,), which must be a different array."""
+    mul_symmetric(m, d.qM, result, vector)

@@ -65,6 +65,18 @@ def _active_length(length: float, low: float, high: float) -> float:
 
 
 @kernel
+def _active_length_slope(length: float, low: float, high: float) -> float:
+    """Derivative of `_active_length`."""
+    if length <= low or length >= high:
+        return 0.0
+    end = low if length < 1.0 else high
+    width = max(MINVAL, abs(1.0 - end))
+    x = abs((length - end) / width)
+    sign = 1.0 if length > end else -1.0
+    return sign * 4.0 * (x if x < 0.5 else 1.0 - x) / width
+
+
+@kernel
 def _active_velocity(velocity: float, largest: float) -> float:
     """Ratio of active force at a scaled velocity to that at rest: 0 up to -1, `largest` from `largest` - 1 on."""
     y = largest - 1.0
@@ -147,6 +159,25 @@ def muscle_bias(length: float, lengthrange: Vec2, acc0: float, prm: Mat3) -> flo
         return -_peak_force(prm, acc0) * prm[7] * 0.5 * x * x
     x = (scaled - knee) / max(MINVAL, knee - 1.0)
     return -_peak_force(prm, acc0) * prm[7] * (0.5 + x)
+
+
+@kernel
+def muscle_gain_stiffness(length: float, velocity: float, lengthrange: Vec2, acc0: float, prm: Mat3) -> float:
+    """Rate at which `muscle_gain` decreases with `length`. Arguments as for `muscle_gain`."""
+    slope = _active_length_slope(_scaled_length(length, lengthrange, prm), prm[4], prm[5])
+    speed = _active_velocity(_scaled_velocity(velocity, lengthrange, prm), prm[8])
+    return _peak_force(prm, acc0) * slope * speed / max(MINVAL, _scale(lengthrange, prm))
+
+
+@kernel
+def muscle_bias_stiffness(length: float, lengthrange: Vec2, acc0: float, prm: Mat3) -> float:
+    """Rate at which `muscle_bias` decreases with `length`. Arguments: see `muscle_gain`."""
+    scaled = _scaled_length(length, lengthrange, prm)
+    if scaled <= 1.0:
+        return 0.0
+    width = max(MINVAL, 0.5 * (1.0 + prm[5]) - 1.0)
+    x = min((scaled - 1.0) / width, 1.0)
+    return _peak_force(prm, acc0) * prm[7] * x / (width * max(MINVAL, _scale(lengthrange, prm)))
 
 
 @stage

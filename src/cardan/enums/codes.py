@@ -23,6 +23,7 @@ from cardan.enums import (
     mjtObj,
     mjtPluginCapabilityBit,
     mjtSensor,
+    mjtSolver,
     mjtStage,
     mjtState,
     mjtTexture,
@@ -133,6 +134,7 @@ GEOM_SKIN = int(mjtGeom.mjGEOM_SKIN)
 GEOM_SPHERE = int(mjtGeom.mjGEOM_SPHERE)
 GEOM_TRIANGLE = int(mjtGeom.mjGEOM_TRIANGLE)
 
+INT_DISCRETE = int(mjtIntegrator.mjINT_DISCRETE)
 INT_IMPLICITFAST = int(mjtIntegrator.mjINT_IMPLICITFAST)
 
 JAC_AUTO = int(mjtJacobian.mjJAC_AUTO)
@@ -162,6 +164,8 @@ SENS_GEOMFROMTO = int(mjtSensor.mjSENS_GEOMFROMTO)
 SENS_PLUGIN = int(mjtSensor.mjSENS_PLUGIN)
 SENS_RANGEFINDER = int(mjtSensor.mjSENS_RANGEFINDER)
 SENS_USER = int(mjtSensor.mjSENS_USER)
+
+SOL_PGS = int(mjtSolver.mjSOL_PGS)
 
 STAGE_ACC = int(mjtStage.mjSTAGE_ACC)
 

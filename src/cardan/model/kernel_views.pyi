@@ -1057,6 +1057,21 @@ class _Data_work:
     outline_dist: Final[Array1]
     rk_rate: Final[Array1]
     takes_highest: int
+    metric: Final[Array1]
+    metric_diag: Final[Array1]
+    metric_shift: Final[Array1]
+    metric_tendon: Final[Array1]
+    metric_actuator: Final[Array1]
+    tendon_loose: Final[IntArray1]
+    actuator_loose: Final[IntArray1]
+    metric_nloose: int
+    metric_x: Final[Array1]
+    force_smooth: Final[Array1]
+    in_metric: int
+    nloose: int
+    row_diag: Final[Array1]
+    row_R: Final[Array1]
+    row_aref: Final[Array1]
     history_value: Final[Array1]
 
 class Data:

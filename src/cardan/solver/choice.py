@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from cardan.constraint.make import is_discrete
+from cardan.constraint.project import projection_stages
 from cardan.enums.options import mjtEnableBit, mjtSolver
 from cardan.errors import FatalError
 from cardan.model import internals
 from cardan.solver.certified_newton import needs_sparse, solve_certified, solve_certified_small
 from cardan.solver.conjugate import solve_conjugate, solve_conjugate_4_0
+from cardan.solver.effective import enter_backbone, enter_metric, leave_backbone, leave_metric
+from cardan.solver.free_bodies import turn_free_bodies
 from cardan.solver.gauss_seidel import solve_gauss_seidel, solve_noslip
 from cardan.solver.jacobian import DENSE_MAX
 from cardan.solver.newton import solve, solve_small
@@ -44,7 +48,19 @@ def solver_stages(m: Any) -> list[Stage]:
         raise FatalError(f"mj_fwdConstraint: unknown solver type {m.opt.solver}")
     saved = [] if m.is_4_0 else [save_warm_start]
     after = [solve_noslip] if m.opt.noslip_iterations > 0 else []
+    if is_discrete(m):
+        return [enter_metric, *_discrete_stages(m, after), leave_metric, turn_free_bodies, *saved]
     return [SOLVERS[m.opt.solver](m), *saved, *after]
+
+
+def _discrete_stages(m: Any, noslip: list[Stage]) -> list[Stage]:
+    """Return the stages that solve in the effective metric, by the solver of the model and `noslip`."""
+    main = SOLVERS[m.opt.solver](m)
+    if m.opt.solver == mjtSolver.mjSOL_PGS:
+        return [*projection_stages(m), main, *noslip]
+    if noslip:
+        return [main, enter_backbone, *projection_stages(m), *noslip, leave_backbone]
+    return [main]
 
 
 def is_dual(m: Any) -> bool:

@@ -185,7 +185,7 @@ def order_dofs(m: Model, d: Data, count: int) -> None:
 @kernel
 def row_kind(d: Data, r: int) -> int:
     """Return the kind of a row (RUN_EQUALITY, ...), which determines its update function in `constraint.update`."""
-    if r < d.ne:
+    if r < d.ne or r >= d.nefc - d.work.nloose:
         return RUN_EQUALITY
     if r < d.ne + d.nf:
         return RUN_FRICTION

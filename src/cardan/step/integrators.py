@@ -98,6 +98,13 @@ def euler(m: Model, d: Data) -> int:
 
 
 @stage
+def discrete(m: Model, d: Data) -> int:
+    """Advance by the integrator discrete: forward dynamics has computed the change of velocity already, h qacc."""
+    advance(m, d, d.qacc, d.qvel, d.act_dot)
+    return OK
+
+
+@stage
 def implicitfast(m: Model, d: Data) -> int:
     """Advance implicitly in velocity, with the derivatives in qDeriv (spec: mj_implicit, integrator implicitfast)."""
     implicit_inertia(m, d)

@@ -6,12 +6,18 @@ Spec: computation, inverse dynamics; simulation, inverse dynamics.
 from __future__ import annotations
 
 from math import sqrt
+from typing import Any
 
 from cardan.dynamics.bias import add_applied_forces
-from cardan.dynamics.inertia import mul_m, solve_m
+from cardan.dynamics.derivatives import actuator_moment
+from cardan.dynamics.free_bodies import subtract_bias
+from cardan.dynamics.inertia import mul_m, mul_symmetric, solve_m
 from cardan.dynamics.powers import dof_slope
+from cardan.dynamics.tendon import tendon_moment
 from cardan.jit import OK, kernel, stage
+from cardan.maths.types import ConstIntArray1
 from cardan.model.kernel_views import Data, Model
+from cardan.solver.free_bodies import turns_freely
 from cardan.step.integrators import has_damping
 
 
@@ -22,6 +28,46 @@ def inverse_force(m: Model, d: Data) -> int:
     for i in range(m.nv):
         d.qfrc_inverse[i] += d.qfrc_bias[i] - d.qfrc_passive[i] - d.qfrc_constraint[i]
     return OK
+
+
+@stage
+def discrete_inverse_force(m: Model, d: Data) -> int:
+    """Compute qfrc_inverse (nv,) for the integrator discrete: M^ qacc + h K qvel and the other forces.
+
+    M^ is the effective metric, with gyroscopic terms of free bodies without constraints.
+    """
+    mul_symmetric(m, d.work.metric, d.qfrc_inverse, d.qacc)
+    for i in range(m.nv):
+        d.qfrc_inverse[i] += d.work.metric_shift[i]
+        d.qfrc_inverse[i] += d.qfrc_bias[i] - d.qfrc_passive[i] - d.qfrc_constraint[i]
+    for tendon in range(m.ntendon):
+        if d.work.tendon_loose[tendon] != 0:
+            rows, dofs, weight = m.aux.ten_rowadr, m.aux.ten_colind, d.work.metric_tendon[tendon]
+            _add_loose(m, d, tendon, rows, dofs, tendon_moment, weight)
+    for actuator in range(m.nu):
+        if d.work.actuator_loose[actuator] != 0:
+            rows, dofs, weight = m.aux.moment_rowadr, m.aux.moment_colind, d.work.metric_actuator[actuator]
+            _add_loose(m, d, actuator, rows, dofs, actuator_moment, weight)
+    for joint in range(m.njnt):
+        first = m.jnt_dofadr[joint]
+        if turns_freely(m, d, first):
+            subtract_bias(m, d, first)
+            for i in range(first, first + 6):
+                for k in range(m.aux.D_rowadr[i], m.aux.D_rowadr[i + 1]):
+                    d.qfrc_inverse[i] -= m.opt.timestep * d.qDeriv[k] * d.qacc[m.aux.D_colind[k]]
+    return OK
+
+
+@kernel
+def _add_loose(
+    m: Model, d: Data, i: int, adr: ConstIntArray1, dofs: ConstIntArray1, moment: Any, weight: float
+) -> None:
+    """Add ``weight`` J' J qacc to qfrc_inverse, for row `i` of a Jacobian as in `metric._add_coupling`."""
+    rate = 0.0
+    for k in range(adr[i], adr[i + 1]):
+        rate += moment(m, d, i, k) * d.qacc[dofs[k]]
+    for k in range(adr[i], adr[i + 1]):
+        d.qfrc_inverse[dofs[k]] += weight * rate * moment(m, d, i, k)
 
 
 @kernel

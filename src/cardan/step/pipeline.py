@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 from cardan.collision.detection import collision
 from cardan.constraint.centripetal import reference_with_centripetal
-from cardan.constraint.make import constraint_stages
+from cardan.constraint.effective import effective_rows, save_reference
+from cardan.constraint.make import constraint_stages, is_discrete
 from cardan.constraint.project import projection_stages
 from cardan.constraint.stick import deform_rows, recall_contacts, remember_contacts, remembers_contacts
 from cardan.constraint.surfaces import (
@@ -34,11 +35,12 @@ from cardan.dynamics.derivatives import (
     implicitfast_derivatives_with_limits,
 )
 from cardan.dynamics.energy import energy_pos, energy_vel, subtree_vel
-from cardan.dynamics.fluid import exact_fluid, exact_fluid_derivatives, fluid, fluid_derivatives, has_medium
+from cardan.dynamics.fluid import drag_derivatives, exact_fluid, exact_fluid_derivatives, fluid, fluid_derivatives, has_medium
 from cardan.dynamics.free_bodies import free_body_derivatives, has_standalone_bodies
 from cardan.dynamics.history import has_history, push_histories, push_histories_of_start, read_controls
 from cardan.dynamics.inertia import crb, factor_m
 from cardan.dynamics.kinematics import camlight, kinematics, kinematics_at_use
+from cardan.dynamics.metric import discrete_acceleration, effective_metric
 from cardan.dynamics.muscle import has_muscles, muscles
 from cardan.dynamics.passive import passive
 from cardan.dynamics.reactions import rne_post_with_tendons
@@ -73,11 +75,12 @@ from cardan.step import diagnosis
 from cardan.step import plugin_stages as plugins
 from cardan.step.adapters import has_user_actuators, has_user_sensors, user_cutoff, user_defaults
 from cardan.step.checks import check_acc, check_pos, check_vel, clear_energy, note_acc, note_pos, note_vel
-from cardan.step.integrators import euler, implicit, implicitfast, implicitfast_with_blocks
+from cardan.step.integrators import discrete, euler, implicit, implicitfast, implicitfast_with_blocks
 from cardan.step.inverse import (
     compare_fwd_inv,
     continuous_acc_euler,
     continuous_acc_implicit,
+    discrete_inverse_force,
     inverse_force,
     keep_forward,
     restore_acc,
@@ -227,8 +230,6 @@ def _known_integrator(m: MjModel) -> list[Any]:
     if m.opt.integrator not in kinds:
         known = ", ".join(f"{kind.value} ({kind.name})" for kind in kinds)
         raise FatalError(f"mj_step: invalid integrator: opt.integrator is {m.opt.integrator}, not one of {known}")
-    if m.opt.integrator == mjtIntegrator.mjINT_DISCRETE:
-        raise FatalError("mj_step: the integrator discrete (MuJoCo since 3.13) is not supported yet")
     return []
 
 
@@ -239,6 +240,7 @@ ACT_DYN, ACT_GAIN, ACT_BIAS = Place("act_dyn"), Place("act_gain"), Place("act_bi
 
 MAKE_CONSTRAINT = (Chosen(constraint_stages, "make_constraint"), when(remembers_contacts, deform_rows))
 PROJECT = when(is_dual, Chosen(projection_stages))
+EARLY_PROJECT = unless(is_discrete, PROJECT)  # the effective metric is known after actuation; the solver projects
 TENDON = (
     when(lambda m: m.ntendon > 0 and not has_spatial_tendons(m), tendon),
     when(has_spatial_tendons, Chosen(lambda m: [spatial_tendon_stage(m)], "spatial_tendon")),
@@ -270,8 +272,8 @@ POSITION_PARTS = (
     timed("POS_MAKE", *MAKE_CONSTRAINT, when(wants_islands, find_islands)),
     also_timed("POS_KINEMATICS", *TRANSMISSION),
 )
-FWD_POSITION = (timed("POSITION", *POSITION_PARTS, timed("POS_PROJECT", PROJECT)),)
-INV_POSITION = (timed("POSITION", *POSITION_PARTS, PROJECT),)
+FWD_POSITION = (timed("POSITION", *POSITION_PARTS, timed("POS_PROJECT", EARLY_PROJECT)),)
+INV_POSITION = (timed("POSITION", *POSITION_PARTS, EARLY_PROJECT),)
 PASSIVE_FORCES = (
     passive,
     when(has_edges, edge_forces),
@@ -283,8 +285,16 @@ REFERENCE = (
     when(_has_loops, reference_with_centripetal),
     unless(_has_loops, reference_constraint),
     when(has_surface_velocities, drive_rows),
+    when(is_discrete, save_reference),
+    when(has_adhesion, unless(is_discrete, add_adhesion)),
+)
+METRIC = (
+    when(has_medium, drag_derivatives),
+    effective_metric,
+    effective_rows,
     when(has_adhesion, add_adhesion),
 )
+SMOOTH = (unless(is_discrete, fwd_acceleration), when(is_discrete, *METRIC, discrete_acceleration))
 FWD_VELOCITY = (
     timed(
         "VELOCITY",
@@ -331,12 +341,12 @@ SOLVE = timed("CONSTRAINT", Chosen(solver_stages, "solve"))
 
 FORWARD_POS = (*FWD_POSITION, *SENSOR_POS, *ENERGY_POS)
 FORWARD_VEL = (*FWD_VELOCITY, *SENSOR_VEL, *ENERGY_VEL)
-FORWARD_ACC = (*ACTUATION, fwd_acceleration, SOLVE, *SENSOR_ACC)
+FORWARD_ACC = (*ACTUATION, *SMOOTH, SOLVE, *SENSOR_ACC)
 FORWARD = (timed("FORWARD", *FORWARD_POS, *FORWARD_VEL, *FORWARD_ACC),)
 
 FORWARD_POS_BARE = (*FWD_POSITION, *ENERGY_POS)
 FORWARD_VEL_BARE = (*FWD_VELOCITY, *ENERGY_VEL)
-FORWARD_ACC_BARE = (*ACTUATION, fwd_acceleration, SOLVE)
+FORWARD_ACC_BARE = (*ACTUATION, *SMOOTH, SOLVE)
 FORWARD_BARE = (timed("FORWARD", *FORWARD_POS_BARE, *FORWARD_VEL_BARE, *FORWARD_ACC_BARE),)  # without sensors
 
 # inverse dynamics ------------------------------------------------------------
@@ -354,8 +364,11 @@ CONTINUOUS_ACC = (
     when(_implicit_kinds, *VELOCITY_DERIVATIVES, continuous_acc_implicit),
 )
 INV_CONSTRAINT = timed("CONSTRAINT", inv_constraint)
-INVERSE_FORCES = (when(_invdiscrete_on, *CONTINUOUS_ACC), INV_CONSTRAINT, inverse_force)
-RESTORE_ACC = (when(_invdiscrete_on, restore_acc),)
+INVERSE_FORCES = (
+    when(is_discrete, *METRIC, INV_CONSTRAINT, discrete_inverse_force),
+    unless(is_discrete, when(_invdiscrete_on, *CONTINUOUS_ACC), INV_CONSTRAINT, inverse_force),
+)
+RESTORE_ACC = (when(_invdiscrete_on, unless(is_discrete, restore_acc)),)
 
 INVERSE_ACC = (*INVERSE_FORCES, *SENSOR_ACC, *RESTORE_ACC)
 INVERSE_ACC_BARE = (*INVERSE_FORCES, *RESTORE_ACC)
@@ -395,12 +408,14 @@ def _runge_kutta(on_group: bool) -> tuple[Any, ...]:
 
 
 RUNGE_KUTTA = (when(is_4_0, *_runge_kutta(True)), unless(is_4_0, *_runge_kutta(False)))
-SINGLE_STEP = (when(_explicit_kinds, EULER), when(_implicit_kinds, *IMPLICIT))
+DISCRETE = timed("ADVANCE", WARM_START, HISTORY, discrete, PLUGIN_ADVANCE)
+SINGLE_STEP = (when(_explicit_kinds, EULER), when(_implicit_kinds, *IMPLICIT), when(is_discrete, DISCRETE))
 INTEGRATE = (
     Chosen(_known_integrator),
     when(_rk4, *RUNGE_KUTTA),
     when(_integrator(mjtIntegrator.mjINT_EULER), EULER),
     when(_implicit_kinds, *IMPLICIT),
+    when(is_discrete, DISCRETE),
 )
 CHECK_FWDINV = when(_fwdinv_on, *COMPARE)
 
@@ -413,7 +428,7 @@ STEP2 = (
     also_timed(
         "STEP",
         *ACTUATOR_FORCES,
-        fwd_acceleration,
+        *SMOOTH,
         SOLVE,
         *SENSOR_ACC,
         *CHECK_ACC,
@@ -449,7 +464,7 @@ PROGRAMS: dict[str, tuple[Any, ...]] = {
     "mj_fwdPosition": FWD_POSITION,
     "mj_fwdVelocity": FWD_VELOCITY,
     "mj_fwdActuation": ACTUATOR_FORCES,
-    "mj_fwdAcceleration": (fwd_acceleration,),
+    "mj_fwdAcceleration": SMOOTH,
     "mj_fwdConstraint": (SOLVE,),
     "mj_invPosition": INV_POSITION,
     "mj_invVelocity": FWD_VELOCITY,
