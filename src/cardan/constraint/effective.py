@@ -8,8 +8,9 @@ regulariser and the reference acceleration become ::
 The ratio corrects the approximate diagonal of J M^-1 J' by the diagonals of M and of the effective metric's backbone
 (`cardan.dynamics.metric`). Rows of a contact share the factor of their first row.
 
-The flag refsafe does not enlarge time constants here. It replaces contacts and limits that the time step cannot resolve
-(timeconst dampratio < h) by the stiffest row without restitution, h^2 k = 1, of the same damping ratio.
+The flag refsafe does not enlarge time constants here. It replaces contacts and limits that the time step cannot resolve,
+h^2 k > 1, by the stiffest row without restitution, h^2 k = 1, of the same damping ratio. The effective impedance, which
+belongs to the scaled R, is at most mjMAXIMP; damping of resolved rows is reduced to keep it there.
 
 Sources: manual of MuJoCo 4.0, chapter computation, integrators (discrete) and constraint model.
 """
@@ -33,6 +34,16 @@ from cardan.jit import OK, kernel, stage
 from cardan.maths.types import Vec2
 from cardan.maths.vector import MINVAL, get2
 from cardan.model.kernel_views import Data, Model
+
+
+@kernel
+def softness(impedance: float) -> float:
+    """Regulariser R of an impedance, divided by the approximate diagonal of J M^-1 J'."""
+    return (1.0 - impedance) / impedance
+
+
+LEAST_SOFTNESS = (1.0 - MAX_IMPEDANCE) / MAX_IMPEDANCE
+"""Value of `softness` for the largest effective impedance of a row."""
 
 
 @kernel
@@ -65,16 +76,21 @@ def _release(m: Model, d: Data, r: int) -> None:
     if timeconst <= 0.0 or dampratio <= 0.0:
         timeconst, dampratio = 0.02, 1.0
     h = m.opt.timestep
-    kind = d.efc_type[r]
-    plain = kind == CNSTR_EQUALITY or kind == CNSTR_FRICTION_DOF or kind == CNSTR_FRICTION_TENDON
-    if not plain and timeconst * dampratio < h:
-        stiffness = 1.0 / max(MINVAL, h * h * d.efc_KBIP[r, 2])
-        d.efc_KBIP[r, 1] = 2.0 * dampratio * sqrt(stiffness)
-        d.efc_KBIP[r, 0] = stiffness if d.efc_KBIP[r, 0] > 0.0 else 0.0
-    elif timeconst < 2.0 * h:
-        ratio = 2.0 * h / timeconst
+    # undo the bound; the stored damping is 2 / (dmax timeconst)
+    ratio = max(timeconst, 2.0 * h) / timeconst
+    damping = ratio * d.efc_KBIP[r, 1]
+    stiffness = 0.25 * damping * damping / (dampratio * dampratio)
+    kind, impedance = d.efc_type[r], d.efc_KBIP[r, 2]
+    # rows of friction have no stiffness
+    elastic = kind != CNSTR_EQUALITY and d.efc_KBIP[r, 0] > 0.0
+    if elastic and h * h * stiffness * impedance > 1.0:
+        d.efc_KBIP[r, 0] = 1.0 / (h * h * impedance)
+        # so little damping that the bound on the effective impedance keeps its meaning
+        most = (softness(impedance) / LEAST_SOFTNESS - 2.0) / h
+        d.efc_KBIP[r, 1] = max(0.0, min(2.0 * dampratio * sqrt(d.efc_KBIP[r, 0]), most))
+    elif ratio > 1.0:
         d.efc_KBIP[r, 0] *= ratio * ratio
-        d.efc_KBIP[r, 1] *= ratio
+        d.efc_KBIP[r, 1] = damping
 
 
 @stage
@@ -141,9 +157,9 @@ def effective_rows(m: Model, d: Data) -> int:
         lone = kind <= CNSTR_LIMIT_TENDON
         if lone or d.contact.efc_address[d.efc_id[r]] == r:
             ratio = _inertia_ratio(m, d, r) if heavier else 1.0
-            share = ratio * max(1.0 / scale, (1.0 - MAX_IMPEDANCE) / MAX_IMPEDANCE * impedance / (1.0 - impedance))
+            share = ratio * max(1.0 / scale, LEAST_SOFTNESS / softness(impedance))
         d.efc_R[r] = max(MINVAL, d.work.row_R[r] * share)
         d.efc_D[r] = 1.0 / d.efc_R[r]
-        d.efc_diagApprox[r] = d.efc_R[r] * impedance / (1.0 - impedance)
+        d.efc_diagApprox[r] = d.efc_R[r] / softness(impedance)
         d.efc_aref[r] = (d.work.row_aref[r] - h * stiffness * d.efc_vel[r]) / scale
     return OK
