@@ -57,13 +57,13 @@ CODE = """
 scope = {}
 exec(probe, scope)
 m = mujoco.MjModel.from_xml_path(path)
-out = {"compile": scope["fields_of"](m, names), **(scope["measured"](mujoco, m) if parts[1:] else {})}
+out = {"compile": scope["fields_of"](m, names), **(scope["measured"](mujoco, m, 0.0, integrator) if parts[1:] else {})}
 """
 
 MOVED = """
 scope = {}
 exec(probe, scope)
-out = scope["measured"](mujoco, mujoco.MjModel.from_xml_path(path), 1e-10)
+out = scope["measured"](mujoco, mujoco.MjModel.from_xml_path(path), 1e-10, integrator)
 """
 TIE = "(tie)"
 """Mark of parts in which 4.0.0 differs from itself if its positions are moved by 1e-10."""
@@ -91,21 +91,22 @@ def first_difference(part: str, expected: dict[str, Any], found: dict[str, Any])
     return ""
 
 
-def compared(path: Path, later: Later, parts: tuple[str, ...]) -> dict[str, str]:
+def compared(path: Path, later: Later, parts: tuple[str, ...], integrator: str = "") -> dict[str, str]:
     """First differences of a model by part; ``error`` if one of the engines does not load or run it."""
+    names = {"probe": PROBE, "path": str(path), "integrator": integrator}
     try:
-        there = later.run(CODE, {"probe": PROBE, "path": str(path), "names": NAMES, "parts": parts})
+        there = later.run(CODE, {**names, "names": NAMES, "parts": parts})
     except LaterError as error:
         return {"error": f"4.0.0: {error.reason.splitlines()[0] if error.reason else error.kind}"}
     try:
         m = cardan.MjModel.from_xml_path(str(path), compat="4.0")
         here = {"compile": compat_probe.fields_of(m, NAMES)}
-        here |= compat_probe.measured(cardan, m) if parts[1:] else {}
+        here |= compat_probe.measured(cardan, m, 0.0, integrator) if parts[1:] else {}
     except Exception as error:
         return {"error": f"Cardan: {type(error).__name__}: {str(error).splitlines()[0]}"}
     found = {part: first_difference(part, there[part], here[part]) for part in parts}
     if any(found[part] for part in parts[1:]):
-        moved = later.run(MOVED, {"probe": PROBE, "path": str(path)})
+        moved = later.run(MOVED, names)
         for part in parts[1:]:
             if found[part]:
                 name, worst = found[part].split()
@@ -134,20 +135,23 @@ def later_python() -> str:
     return python
 
 
-def main(chosen: str = "", parts: tuple[str, ...] = tuple(TOLERANCES)) -> None:
-    """Print and save the table; ``chosen`` is a part of the paths of the models, ``parts`` begins with "compile"."""
+def main(chosen: str = "", parts: tuple[str, ...] = tuple(TOLERANCES), integrator: str = "") -> None:
+    """Print and save the table; ``chosen`` is a part of the paths of the models, ``parts`` begins with "compile".
+
+    ``integrator`` (``DISCRETE``, ...) replaces the integrators of all models; the table is then only printed.
+    """
     warnings.simplefilter("ignore")
     later = Later(later_python())
     rows: dict[str, dict[str, Any]] = {}
     for path in sorted(path for folder in FOLDERS for path in (WIDE / folder).rglob("*.xml")):
         name = str(path.relative_to(WIDE))
         if chosen in name:
-            rows[name] = row = compared(path, later, parts)
+            rows[name] = row = compared(path, later, parts, integrator)
             print(name, *(f"| {part}: {text}" for part, text in row.items() if text), flush=True)
     summary = summarised([row for row in rows.values() if "error" not in row], parts)
     for part, row in summary.items():
         print(f"{part}: {row['equal']} of {row['models']} equal, {row['ties']} ties; first to differ: {row['first']}")
-    if not chosen:
+    if not chosen and not integrator:
         kept = RESULTS / "compat.json"
         save("compat", (json.loads(kept.read_text())["rows"] if kept.exists() else {}) | summary)
 

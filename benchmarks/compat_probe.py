@@ -55,8 +55,13 @@ def inertia(mujoco, m, d):
     return full
 
 
-def measured(mujoco, m, moved=0.0):
-    """Quantities after `mj_forward` and after some steps, by part and name, in the order in which they arise."""
+def measured(mujoco, m, moved=0.0, integrator=""):
+    """Quantities after `mj_forward` and after some steps, by part and name, in the order in which they arise.
+
+    ``integrator`` names an integrator (``DISCRETE``) that replaces the model's own.
+    """
+    if integrator:
+        m.opt.integrator = int(getattr(mujoco.mjtIntegrator, "mjINT_" + integrator))
     d = state_of(mujoco, m, moved)
     mujoco.mj_forward(m, d)
     parts = {"smooth": {}, "forward": {}}

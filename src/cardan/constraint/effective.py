@@ -8,9 +8,9 @@ regulariser and the reference acceleration become ::
 The ratio corrects the approximate diagonal of J M^-1 J' by the diagonals of M and of the effective metric's backbone
 (`cardan.dynamics.metric`). Rows of a contact share the factor of their first row.
 
-The flag refsafe does not enlarge time constants here. It replaces contacts and limits that the time step cannot resolve,
-h^2 k > 1, by the stiffest row without restitution, h^2 k = 1, of the same damping ratio. The effective impedance, which
-belongs to the scaled R, is at most mjMAXIMP; damping of resolved rows is reduced to keep it there.
+The flag refsafe does not enlarge time constants here. It replaces contacts and limits that the time step cannot
+resolve, h^2 k > 1, by the stiffest row without restitution, h^2 k = 1, of the same damping ratio. The effective
+impedance, which belongs to the scaled R, is at most mjMAXIMP; damping of resolved rows is reduced to keep it there.
 
 Sources: manual of MuJoCo 4.0, chapter computation, integrators (discrete) and constraint model.
 """

@@ -15,6 +15,7 @@ subtree can be added, like composite inertias.
 from __future__ import annotations
 
 from math import pi, sqrt
+from typing import Any
 
 from cardan.dynamics.com import velocity_at
 from cardan.dynamics.derivatives import add_projection, add_to_parents, clear_matrices, unit6

@@ -39,7 +39,9 @@ NEED_ROWS, NEED_ENTRIES = int(GROW_EFC), int(GROW_NNZJ)
 
 
 @kernel
-def _append_row(m: Model, d: Data, i: int, adr: ConstIntArray1, dofs: ConstIntArray1, moment: Any, weight: float) -> int:
+def _append_row(
+    m: Model, d: Data, i: int, adr: ConstIntArray1, dofs: ConstIntArray1, moment: Any, weight: float
+) -> int:
     """Append row `i` of the Jacobian of tendons or actuators (as in `metric._add_coupling`); return OK or a request."""
     sparse, nv = is_sparse(m), int(m.nv)
     row, start = int(d.nefc), int(d.nnzJ)

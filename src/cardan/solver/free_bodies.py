@@ -1,8 +1,8 @@
 """Gyroscopic forces of free bodies under the integrator discrete.
 
-Standalone free bodies (`cardan.dynamics.free_bodies`) without constraints are solved again with the derivatives of their
-bias forces, which the effective metric leaves out. qacc is then the change of velocity of the implicit step. Free bodies
-with constraints keep the solution of the solver.
+Standalone free bodies (`cardan.dynamics.free_bodies`) without constraints are solved again with the derivatives of
+their bias forces, which the effective metric leaves out. qacc is then the change of velocity of the implicit step. Free
+bodies with constraints keep the solution of the solver.
 
 Source: manual of MuJoCo 4.0, chapter computation, gyroscopic derivatives for free bodies.
 """

@@ -35,7 +35,14 @@ from cardan.dynamics.derivatives import (
     implicitfast_derivatives_with_limits,
 )
 from cardan.dynamics.energy import energy_pos, energy_vel, subtree_vel
-from cardan.dynamics.fluid import drag_derivatives, exact_fluid, exact_fluid_derivatives, fluid, fluid_derivatives, has_medium
+from cardan.dynamics.fluid import (
+    drag_derivatives,
+    exact_fluid,
+    exact_fluid_derivatives,
+    fluid,
+    fluid_derivatives,
+    has_medium,
+)
 from cardan.dynamics.free_bodies import free_body_derivatives, has_standalone_bodies
 from cardan.dynamics.history import has_history, push_histories, push_histories_of_start, read_controls
 from cardan.dynamics.inertia import crb, factor_m
