@@ -105,6 +105,10 @@ def schedule_of(m: MjModel, kind: str, distant: bool, extended: bool) -> Schedul
     If `distant` is set, contacts at a distance are included (`derive.distant`). If `extended` is set, the values that
     plugins keep from step to step belong to the state (`derive.plugins`).
     """
+    if m.opt.integrator == mjtIntegrator.mjINT_DISCRETE:
+        raise NotImplementedError(
+            "exact derivatives with the integrator discrete are not supported yet (see docs/status.md)"
+        )
     dynamics, changes = KINDS[kind]
     plan = plan_of(m, (*dynamics, save_start, *changes))
     functions = dict(dict(plan.tables)["aux.plugin_call"])

@@ -240,6 +240,17 @@ def _known_integrator(m: MjModel) -> list[Any]:
     return []
 
 
+def _without_springs_of_edges(m: MjModel) -> list[Any]:
+    """Raise FatalError if edges of flexes have stiffness or damping, which the integrator discrete does not support."""
+    for name in ("flex_edgestiffness", "flex_edgedamping"):
+        if internals.array(m, name).any():
+            raise FatalError(
+                "discrete integrator: flex edge stiffness and damping are not supported; use <edge equality> instead, "
+                f"or another integrator ({name} is not 0)"
+            )
+    return []
+
+
 CONTROL, PASSIVE = Place("control"), Place("passive")
 ACT_DYN, ACT_GAIN, ACT_BIAS = Place("act_dyn"), Place("act_gain"), Place("act_bias")
 
@@ -296,6 +307,7 @@ REFERENCE = (
     when(has_adhesion, unless(is_discrete, add_adhesion)),
 )
 METRIC = (
+    Chosen(_without_springs_of_edges),
     when(has_medium, drag_derivatives),
     effective_metric,
     effective_rows,
