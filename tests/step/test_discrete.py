@@ -1,4 +1,4 @@
-"""The integrator discrete against MuJoCo 4.0.0, by both settings of ``compat``, and its stability at large time steps."""
+"""The integrator discrete against MuJoCo 4.0.0, by both settings of `compat`, and its stability at large steps."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ damping="2"/><geom size=".1" pos=".3 0 0" condim="6" friction="1 .02 .003"/>
 <geom size=".1" pos=".3 0 0" solref="{solref}" solimp="{solimp}" priority="1" condim="3"/></body></body></worldbody>
 <equality><connect body1="B" anchor=".3 0 0" solref=".003 1"/><joint joint1="b" joint2="c" polycoef="0.1 1 0 0 0"/>
 </equality><actuator><position joint="b" kp="100" kv="3"/></actuator></mujoco>"""
-SLIDING = """<mujoco><option integrator="discrete" timestep="0.01" {option}/><worldbody><geom type="plane" size="3 3 1"/>
-<body pos="0 0 {height}"><joint name="a" axis="0 0 1" damping="3" type="slide"/>
+SLIDING = """<mujoco><option integrator="discrete" timestep="0.01" {option}/><worldbody>
+<geom type="plane" size="3 3 1"/><body pos="0 0 {height}"><joint name="a" axis="0 0 1" damping="3" type="slide"/>
 <joint axis="1 0 0" type="slide" name="b"/><geom size=".1"/></body>
 <body pos="1 0 {height}"><joint type="slide"/><joint axis="1 0 0" type="slide" name="c"/><geom size=".1"/></body>
 </worldbody><tendon><fixed name="T" stiffness="1000" damping="5" springlength=".01"><joint joint="a" coef=".1"/>
