@@ -14,6 +14,7 @@ from later import later_run
 import cardan as mujoco
 from cardan import MjSpec
 from cardan.errors import FatalError, MjcfError
+from cardan.spec import layout as layout_module
 
 ARM = """
 <mujoco>
@@ -426,3 +427,22 @@ def test_ten_thousand_elements_take_less_than_a_second() -> None:
         body.add_geom(name=f"g{i}", size=[0.1, 0.1, 0.1], type=mujoco.mjtGeom.mjGEOM_BOX)
         body.add_site(name=f"s{i}")
     assert time.thread_time() - start < 1.0
+
+
+def test_keyframes_are_rewritten_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many additions and removals, then one look at the keyframe: the layout of the state is made twice."""
+    made: list[int] = []
+    original = layout_module.layout
+    monkeypatch.setattr(layout_module, "layout", lambda tree: made.append(1) or original(tree))
+    spec: Any = MjSpec.from_string(ARM)
+    key, hand = spec.key("home"), spec.body("hand")
+    joints = [hand.add_joint(name=f"j{i}", type=mujoco.mjtJoint.mjJNT_SLIDE) for i in range(20)]
+    for joint in joints[1:]:
+        spec.delete(joint)
+    spec.worldbody.add_body(name="free", mass=1, inertia=[1, 1, 1]).add_freejoint()
+    assert len(made) == 1
+    joints[0].type = mujoco.mjtJoint.mjJNT_BALL  # before the keyframe is read: four entries
+    assert key.qpos[0] == 0.5 and np.isnan(key.qpos[1:]).all() and len(key.qpos) == 1 + 4 + 7
+    assert len(made) == 2
+    for copied in (spec.copy(), MjSpec.from_string(spec.to_xml())):
+        assert copied.compile().key_qpos[0, 0] == 0.5

@@ -164,6 +164,7 @@ def _inherited(element: Element) -> dict[str, str]:
 
 def check_tree(tree: ModelTree) -> None:
     """Check required attributes, rules, names and references of all elements. Raises MjcfError."""
+    tree.section("keyframe")  # rewrites keyframes after changes
     for section in tree.root.children:
         if section.tag != "default":
             for element in (section, *section.descendants()):

@@ -33,6 +33,7 @@ def write_tree(tree: ModelTree) -> str:
     Raises:
         MjcfError: an attribute has a value that MJCF cannot represent (a NaN, a control character).
     """
+    tree.section("keyframe")  # rewrites keyframes after changes
     sections = sorted(tree.root.children, key=lambda section: _PLACES.get(section.tag, len(_PLACES)))
     lines = [_start_tag(tree.root) + ">"]
     apart = tree.compat == "4.0"

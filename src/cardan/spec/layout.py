@@ -106,13 +106,20 @@ def rewrite_key(key: Element, known: dict[str, dict[Element, Sequence[float]]], 
 
 @contextmanager
 def keys_kept(tree: ModelTree) -> Iterator[None]:
-    """Return a context manager for a change to a tree: keyframes keep the values of all remaining elements."""
-    keys = tree.section("keyframe").children
-    before = layout(tree) if keys else {}
-    pieces_of = [(key, key_pieces(key, before)) for key in keys]
-    try:
-        yield
-    finally:
-        after = layout(tree) if pieces_of else {}
-        for key, known in pieces_of:
-            rewrite_key(key, known, after)
+    """Return a context manager for a change to a tree: keyframes keep the values of all remaining elements.
+
+    The keyframes are rewritten when they are next needed (see `settle_keys`), so that many changes take linear time.
+    """
+    if not tree.edited_keys:
+        keys = tree.section("keyframe").children
+        before = layout(tree) if keys else {}
+        tree.edited_keys = [(key, key_pieces(key, before)) for key in keys]
+    yield
+
+
+def settle_keys(tree: ModelTree) -> None:
+    """Rewrite the keyframes of a tree that was changed since `keys_kept` split their values by element."""
+    after = layout(tree)
+    edited, tree.edited_keys = tree.edited_keys, []
+    for key, known in edited:
+        rewrite_key(key, known, after)

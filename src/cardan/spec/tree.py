@@ -12,6 +12,7 @@ from cardan.compat import resolved
 from cardan.errors import MjcfError
 from cardan.spec.defaults import DefaultClass, Defaults
 from cardan.spec.element import Element
+from cardan.spec.layout import settle_keys
 from cardan.spec.schema.language import SCHEMA, entry_element
 from cardan.spec.schema.rows import Attribute, ElementRow
 
@@ -25,6 +26,10 @@ USER_TEXTURE = "layer user"
 """Name of the texture that a material has in the role ``user``, which MJCF does not have (see `ModelTree.beside`)."""
 LARGEST_FILE = 2**28  # bytes of a file that a model may mention
 _ASSETS = ("texture", "hfield", "mesh", "skin")  # kinds that are named after their files
+
+
+EditedKey = tuple[Element, dict[str, dict[Element, Sequence[float]]]]
+"""A keyframe, and its values by part of the state and element."""
 
 
 class ModelTree:
@@ -43,6 +48,7 @@ class ModelTree:
         beside: data of assets that MJCF cannot express, by element and name. A program gives these data: ``data`` of
             textures (pixels), ``usernode`` and ``usertet`` of meshes, `USER_TEXTURE` of materials; or marks an inertial
             frame as `IMPLIED`.
+        edited_keys: keyframes to be rewritten, because elements were added or removed (see `layout.keys_kept`).
         late_keys: attached keyframes that are not assembled yet, each with the values of elements, by part of the
             state.
         first_copies: the first copy of each element that ``replicate`` replaced by copies.
@@ -80,7 +86,8 @@ class ModelTree:
         self.macro_instances: set[str] = set()
         self.beside: dict[Element, dict[str, Any]] = {}
         self.uses_later = False
-        self.late_keys: list[tuple[Element, dict[str, dict[Element, Sequence[float]]]]] = []
+        self.late_keys: list[EditedKey] = []
+        self.edited_keys: list[EditedKey] = []
         self.first_copies: dict[Element, Element] = {}
         self.inside_files: tuple[str, ...] = ()
         self.attached_files: list[str] = []
@@ -157,6 +164,8 @@ class ModelTree:
 
     def section(self, tag: str) -> Element:
         """Return a section (``compiler``, ``worldbody``, ...). All sections exist, except ``default``."""
+        if tag == "keyframe" and self.edited_keys:
+            settle_keys(self)
         return self._sections[tag]
 
     @property
@@ -456,6 +465,7 @@ def copy_into(source: Element, target: Element) -> None:
 
 def copied_tree(tree: ModelTree) -> ModelTree:
     """Return a copy of a model tree. The two trees share no elements."""
+    tree.section("keyframe")  # rewrites keyframes after changes
     made = ModelTree(tree.source, tree.folder, tree.assets, tree.compat, tree.archived)
     made.include_folders = dict(tree.include_folders)
     made.macro_instances = set(tree.macro_instances)

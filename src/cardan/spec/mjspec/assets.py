@@ -376,7 +376,22 @@ class MjsSkin(Named):
 
 # --- keyframes and custom data ---------------------------------------------------------------------------------------
 
-MjsKey = struct_class("MjsKey", KEYFRAME.children["key"])  # NaN in a state: as in the initial configuration
+
+@fields(KEYFRAME.children["key"])
+class MjsKey(Named):
+    """State that a program can load. NaN in the state: as in the initial configuration."""
+
+    def read(self, row: Attribute, part: str | None = None) -> Any:
+        """Return the resolved value of an attribute in the tree's form; see `Struct.read`."""
+        self.element.tree.section("keyframe")  # rewrites keyframes after changes
+        return super().read(row, part)
+
+    def write(self, row: Attribute, name: str, value: Any, part: str | None = None) -> None:
+        """Set an attribute of the element; see `Struct.write`."""
+        self.element.tree.section("keyframe")
+        super().write(row, name, value, part)
+
+
 MjsNumeric = struct_class("MjsNumeric", CUSTOM.children["numeric"])
 MjsText = struct_class("MjsText", CUSTOM.children["text"])
 

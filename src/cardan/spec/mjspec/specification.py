@@ -347,9 +347,14 @@ class Specification(Attaching):
 
     def check_pending(self) -> None:
         """Raise MjcfError if an element is incomplete, such as a tendon without a path."""
+        inside: dict[Element, set[Element]] = {}
         for struct in list(self._structs.values()):
-            element: Any = struct.element
-            error = struct.pending() if element.parent is not None and element in element.parent.children else None
+            parent: Any = struct.element.parent
+            if parent is None or type(struct).pending is Struct.pending:
+                continue
+            if parent not in inside:
+                inside[parent] = set(parent.children)
+            error = struct.pending() if struct.element in inside[parent] else None
             if error is not None:
                 raise error
 
