@@ -328,3 +328,116 @@ def test_bad_input() -> None:
     """Errors name the attribute."""
     with pytest.raises(MjcfError, match="stick"):
         cardan.MjModel.from_xml_string("<mujoco><worldbody><geom size='1' stick='much'/></worldbody></mujoco>")
+
+
+SLIDING = """<mujoco><option timestep="0.001" cone="{cone}" solver="{solver}" jacobian="{jacobian}"
+ noslip_iterations="{noslip}"/><default><geom friction=".5 .005 .0001" solref="{solref} 1" {law}/></default><worldbody>
+<geom type="plane" size="90 5 1"/><body pos="0 0 .1">{joints}<geom type="box" size="{half} .1" mass="1"/></body>
+</worldbody></mujoco>"""
+SLIDES = "".join(f'<joint type="slide" axis="{axis}"/>' for axis in ("1 0 0", "0 1 0", "0 0 1"))
+FAST = {"cone": "elliptic", "solver": "Newton", "jacobian": "dense", "noslip": 0, "solref": 0.004, "half": ".1 .1"}
+
+
+def thrown(law: str, **values: object) -> tuple[float, float]:
+    """Largest height above the rest position, m, and mean acceleration, m/s^2, of a box that slides from 10 m/s on."""
+    m = cardan.MjModel.from_xml_string(SLIDING.format(**(FAST | {"joints": SLIDES, "law": law} | values)))
+    d = cardan.MjData(m)
+    cardan.mj_step(m, d, 1000)
+    start, highest = float(d.qpos[2]), 0.0
+    d.qvel[0] = 10
+    for _ in range(1500):
+        cardan.mj_step(m, d)
+        highest = max(highest, d.qpos[2] - start)
+    return highest, (d.qvel[0] - 10) / 1.5
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {},
+        {"solref": 0.02},
+        {"jacobian": "sparse", "solver": "CG"},
+        {"solver": "PGS", "cone": "pyramidal"},
+        {"cone": "pyramidal", "joints": "<freejoint/>", "half": ".3 .3"},
+    ],
+)
+def test_lagged_law_does_not_lift(values: dict[str, object]) -> None:
+    """Friction decelerates a fast box by mu g and does not lift it; that of MuJoCo lifts it by millimetres."""
+    height, acceleration = thrown('lagged="true"', **values)
+    assert height < 1e-5
+    assert abs(acceleration + MU * GRAVITY) < 1e-3
+    assert thrown("", **values)[0] > 2e-3
+
+
+def test_no_slip_solver_with_lagged_law() -> None:
+    """The no-slip solver limits friction by the normal force of the last step, too."""
+    height, acceleration = thrown('lagged="true"', noslip=3)
+    assert height < 1e-5
+    assert abs(acceleration + MU * GRAVITY) < 1e-3
+
+
+@pytest.mark.parametrize("solver", ["Newton", "PGS"])
+def test_lagged_contacts_stick(solver: str) -> None:
+    """Both laws together: the box stays at 0.99 of the limit, and slides with the right acceleration at 1.01."""
+    both = 'stick="true" lagged="true"'
+    m, d = settled(slope(0.99, law=both, solver=solver), 5000)
+    start = downhill(d, 0.99)
+    cardan.mj_step(m, d, 2000)
+    assert abs(downhill(d, 0.99) - start) / 4 < 1e-9
+    m, d = settled(slope(1.01, law=both, solver=solver), 500)
+    speed = float(d.qvel[0])
+    cardan.mj_step(m, d, 500)
+    angle = atan(1.01 * MU)
+    assert abs((d.qvel[0] - speed) / cos(angle) / (GRAVITY * (sin(angle) - MU * cos(angle))) - 1) < 0.01
+
+
+def random_contact(rng: np.random.Generator) -> tuple[cardan.MjModel, cardan.MjData]:
+    """A ball with 6 friction directions, and a random normal force of the last step."""
+    xml = """<mujoco><option cone="elliptic"/><worldbody><geom type="plane" size="1 1 1" condim="6"
+    friction=".7 .05 .02" lagged="true"/><body pos="0 0 .099"><freejoint/><geom size=".1" mass="1"/></body></worldbody>
+    </mujoco>"""
+    m = cardan.MjModel.from_xml_string(xml)
+    d = cardan.MjData(m)
+    cardan.mj_forward(m, d)
+    d.contact.lagged[0] = rng.uniform(0, 5)
+    return m, d
+
+
+def test_forces_are_the_gradient_of_the_convex_cost() -> None:
+    """In all zones, forces are minus the gradient of the cost, and contact.H is the derivative of the forces."""
+    rng, zones = np.random.default_rng(3), set()
+    for _ in range(200):
+        m, d = random_contact(rng)
+        jar = rng.normal(size=6) * rng.choice([0.5, 5.0, 50.0]) * np.array([1, 0.3, 0.3, 3, 8, 8])
+        cost = np.zeros(1)
+
+        def evaluate(at: np.ndarray, m: cardan.MjModel = m, d: cardan.MjData = d, cost: np.ndarray = cost) -> float:
+            cardan.mj_constraintUpdate(m, d, at, cost, 1)
+            return float(cost[0])
+
+        evaluate(jar)
+        forces, hessian, zone = d.efc_force.copy(), d.contact.H[0].reshape(6, 6).copy(), int(d.efc_state[0])
+        zones.add(zone)
+        if zone != cardan.mjtConstraintState.mjCNSTRSTATE_CONE:
+            hessian = np.diag(d.efc_D) * (zone == cardan.mjtConstraintState.mjCNSTRSTATE_QUADRATIC)
+        for j, h in enumerate(np.eye(6) * 1e-6):
+            slope_of_cost = (evaluate(jar + h) - evaluate(jar - h)) / 2e-6
+            assert abs(slope_of_cost + forces[j]) < 1e-5 * (1 + np.abs(forces).max())
+            evaluate(jar + h)
+            high = d.efc_force.copy()
+            evaluate(jar - h)
+            change = (high - d.efc_force) / 2e-6
+            assert np.abs(change + hessian[j]).max() < 1e-4 * (1 + np.abs(hessian).max())
+        assert np.linalg.eigvalsh(hessian).min() > -1e-9
+    assert len(zones) >= 2
+
+
+def test_derivatives_with_lagged_law() -> None:
+    """Exact derivatives of a step of a box that slides, with the normal forces as they are, equal differences."""
+    law = 'stick="true" lagged="true"'
+    m, d = settled(slope(1.5, law=law, dim=4).replace("<option", '<option tolerance="0" iterations="300"'), 200)
+    n = 2 * m.nv
+    exact, differences = np.empty((n, n)), np.empty((n, n))
+    cardan.mjd_transition(m, d, exact, None, None, None)
+    cardan.mjd_transitionFD(m, d, 1e-6, True, differences, None, None, None)
+    assert np.abs(exact - differences).max() < 1e-5

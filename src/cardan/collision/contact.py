@@ -224,8 +224,7 @@ def set_parameters(m: Model, d: Data, con: int, side1: int, side2: int, pair: in
         d.contact.solreffriction[con, 1] = 0.0
         if m.flg_adhesion != 0:
             d.contact.adhesion[con] = mixed_adhesion(m, side1, side2, lead)
-    if m.nstick != 0:
-        d.contact.law[con] = contact_law(m, side1, side2, lead, pair)
+    d.contact.law[con] = contact_law(m, side1, side2, lead, pair) if m.nstick != 0 else 0
     if overridden(m):
         for i in range(2):
             d.contact.solref[con, i] = m.opt.o_solref[i]

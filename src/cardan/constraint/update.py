@@ -21,12 +21,18 @@ For an elliptic contact of dimension n, let ``U = (mu jar[0], friction[0] jar[1]
 U[0] and T = abs(U[1:]). In the coordinates U the regulariser is uniform, because ``efc_R`` is coupled accordingly (see
 `contact.couple_ellipse`). The distance to the dual cone is ``N - mu T`` over sqrt(1 + mu^2), hence ``Dm = D[0] / (mu^2
 (1 + mu^2))``. `cone_coordinates` and `cone_zone` compute N, T and the zone for a line search.
+
+The lagged law (``contact.law``) replaces the cost of the cone by two separate ones. The normal row has that of a
+one-sided row. The friction rows have a Huber cost of T, whose force is at most F, the normal force of the last step:
+``W T^2 / 2`` with ``W = D[0] / mu^2`` for T <= F / W, else ``F T - F^2 / (2 W)``. Its zones are QUADRATIC (all rows
+are quadratic), SATISFIED (no forces), and CONE in all other cases, with the Hessian in ``contact.H``.
 """
 
 from __future__ import annotations
 
 from math import sqrt
 
+from cardan.collision.contact import LAGGED
 from cardan.constraint.jacobian import mul_jac_t_vec, mul_jac_vec
 from cardan.enums.codes import (
     CNSTR_CONTACT_ELLIPTIC,
@@ -142,6 +148,8 @@ def cone_zone(normal: float, tangent: float, mu: float) -> int:
 @kernel
 def update_elliptic(d: Data, jar: ConstArray1, con: int, row: int, with_hessian: int) -> float:
     """Update the rows of elliptic contact `con`, the first of which is `row`; return its cost."""
+    if is_lagged(d, con):
+        return update_lagged(d, jar, con, row, with_hessian)
     u = stack_array(MAX_CONDIM)
     mu = d.contact.mu[con]
     dim = int(d.contact.dim[con])
@@ -169,6 +177,69 @@ def update_elliptic(d: Data, jar: ConstArray1, con: int, row: int, with_hessian:
         for j in range(dim):
             d.efc_force[row + j] = 0.0
     return cost
+
+
+@kernel
+def is_lagged(d: Data, con: int) -> bool:
+    """Return whether an elliptic contact has the lagged normal law."""
+    return d.contact.law[con] & LAGGED != 0
+
+
+@kernel
+def friction_limit(d: Data, con: int, normal: float) -> float:
+    """Normal force that limits the friction of an elliptic contact: `normal`, or with the lagged law the last one."""
+    return d.contact.lagged[con] if is_lagged(d, con) else normal
+
+
+@kernel
+def update_lagged(d: Data, jar: ConstArray1, con: int, row: int, with_hessian: int) -> float:
+    """Update the rows of an elliptic contact with the lagged normal law; arguments and result as `update_elliptic`."""
+    u = stack_array(MAX_CONDIM)
+    dim, mu, limit = int(d.contact.dim[con]), d.contact.mu[con], d.contact.lagged[con]
+    tangent = cone_coordinates(d, jar, con, row, u)
+    weight = d.efc_D[row] / (mu * mu)
+    normal = min(jar[row], 0.0)
+    slips = weight * tangent > limit
+    scale = limit / tangent if slips else weight
+    d.efc_force[row] = -d.efc_D[row] * normal
+    for j in range(1, dim):
+        d.efc_force[row + j] = -scale * u[j] * d.contact.friction[con, j - 1]
+    zone = CNSTRSTATE_CONE
+    if normal < 0.0 and not slips:
+        zone = CNSTRSTATE_QUADRATIC
+    elif normal == 0.0 and scale * tangent == 0.0:
+        zone = CNSTRSTATE_SATISFIED
+    elif with_hessian != 0:
+        lagged_hessian(d, con, d.efc_D[row] if normal < 0.0 else 0.0, scale, u, tangent if slips else 0.0)
+    for j in range(dim):
+        d.efc_state[row + j] = zone
+    cost = 0.5 * d.efc_D[row] * normal * normal
+    return cost + (limit * (tangent - 0.5 * limit / weight) if slips else 0.5 * weight * tangent * tangent)
+
+
+@kernel
+def lagged_hessian(d: Data, con: int, first: float, scale: float, u: ConstArray1, tangent: float) -> None:
+    """Write the Hessian of the lagged law, packed n x n, into ``contact.H``.
+
+    Args:
+        d: data.
+        con: the contact.
+        first: second derivative of the normal row.
+        scale: friction force divided by T, in the coordinates `u`.
+        u: coordinates of the contact (`cone_coordinates`).
+        tangent: T if the friction is at its limit, else 0.
+    """
+    dim = int(d.contact.dim[con])
+    d.contact.H[con, 0] = first
+    for j in range(1, dim):
+        d.contact.H[con, j] = 0.0
+        d.contact.H[con, j * dim] = 0.0
+        for k in range(1, dim):
+            entry = 1.0 if j == k else 0.0
+            if tangent > 0.0:
+                entry -= u[j] / tangent * u[k] / tangent
+            slopes = d.contact.friction[con, j - 1] * d.contact.friction[con, k - 1]
+            d.contact.H[con, j * dim + k] = scale * slopes * entry
 
 
 @kernel

@@ -12,6 +12,7 @@ from math import sqrt
 
 from cardan.constants import mjNSOLVER
 from cardan.constraint.jacobian import mul_jac_t_vec
+from cardan.constraint.update import friction_limit, is_lagged
 from cardan.dynamics.inertia import solve_m
 from cardan.enums.codes import (
     CNSTR_CONTACT_ELLIPTIC,
@@ -132,16 +133,19 @@ def dual_state(d: Data, i: int) -> int:
         if force >= d.efc_frictionloss[i]:
             return CNSTRSTATE_LINEARNEG
         return CNSTRSTATE_LINEARPOS if force <= -d.efc_frictionloss[i] else CNSTRSTATE_QUADRATIC
-    if force <= 0.0:
+    elliptic = d.efc_type[i] == CNSTR_CONTACT_ELLIPTIC
+    con = int(d.efc_id[i]) if elliptic else -1
+    if force <= 0.0 and not (elliptic and is_lagged(d, con)):
         return CNSTRSTATE_SATISFIED
-    if d.efc_type[i] != CNSTR_CONTACT_ELLIPTIC:
+    if not elliptic:
         return CNSTRSTATE_QUADRATIC
-    con = int(d.efc_id[i])
     squared = 0.0
     for j in range(1, d.contact.dim[con]):
         ratio = d.efc_force[i + j] / d.contact.friction[con, j - 1]
         squared += ratio * ratio
-    return CNSTRSTATE_CONE if sqrt(squared) >= ON_CONE * force else CNSTRSTATE_QUADRATIC
+    if is_lagged(d, con) and force <= 0.0:
+        return CNSTRSTATE_CONE if squared > 0.0 else CNSTRSTATE_SATISFIED
+    return CNSTRSTATE_CONE if sqrt(squared) >= ON_CONE * friction_limit(d, con, force) else CNSTRSTATE_QUADRATIC
 
 
 @kernel

@@ -16,7 +16,7 @@ from math import sqrt
 
 from cardan.constraint.jacobian import mul_jac_vec
 from cardan.constraint.rows import is_sparse
-from cardan.constraint.update import constraint_update
+from cardan.constraint.update import constraint_update, friction_limit, is_lagged
 from cardan.enums.codes import CNSTR_CONTACT_ELLIPTIC, CNSTR_CONTACT_PYRAMIDAL, DSBL_WARMSTART
 from cardan.jit import OK, kernel, stack_array, stage
 from cardan.maths.types import Array1
@@ -233,7 +233,9 @@ def update_contact(d: Data, start: int, sparse: bool) -> float:
     load_block(d, start, dim, True, block, residual)
     for a in range(dim):
         forces[a] = d.efc_force[start + a]
-    if forces[0] < MINVAL:
+    if is_lagged(d, con):
+        forces[0] = max(0.0, forces[0] - residual[0] / block[0])  # friction has a limit of its own
+    elif forces[0] < MINVAL:
         # at the tip, only the normal force is optimised
         forces[0] = max(0.0, forces[0] - residual[0] / block[0])
         for a in range(1, dim):
@@ -257,6 +259,8 @@ def update_contact(d: Data, start: int, sparse: bool) -> float:
 def slice_cone(d: Data, con: int, start: int, block: Array1, residual: Array1, forces: Array1) -> None:
     """Set the friction forces in `forces` to the minimiser of the cost for the normal force forces[0].
 
+    With the lagged law, the normal force of the last step limits them.
+
     `block` and `residual` are the results of `load_block` at the current efc_force.
     """
     a = stack_array(MATRIX)
@@ -264,8 +268,8 @@ def slice_cone(d: Data, con: int, start: int, block: Array1, residual: Array1, f
     scale = stack_array(MAX_FRICTION)
     best = stack_array(MAX_FRICTION)
     dim = int(d.contact.dim[con])
-    n = dim - 1
-    if forces[0] < MINVAL:
+    n, limit = dim - 1, friction_limit(d, con, forces[0])
+    if limit < MINVAL:
         for i in range(n):
             forces[i + 1] = 0.0
         return
@@ -277,7 +281,7 @@ def slice_cone(d: Data, con: int, start: int, block: Array1, residual: Array1, f
             a[i * n + j] = block[row + j + 1]
             b[i] -= block[row + j + 1] * d.efc_force[start + j + 1]
         scale[i] = d.contact.friction[con, i]
-    minimize_in_ellipsoid(a, b, scale, forces[0], n, best)
+    minimize_in_ellipsoid(a, b, scale, limit, n, best)
     for i in range(n):
         forces[i + 1] = best[i]
 
@@ -371,6 +375,7 @@ def update_slice(d: Data, start: int, sparse: bool) -> float:
         b[i] = residual[i]
         for j in range(n):
             b[i] -= block[i * n + j] * d.efc_force[start + 1 + j]
-    if d.efc_force[start] >= MINVAL:
-        minimize_in_ellipsoid(block, b, scale, d.efc_force[start], n, forces)
+    limit = friction_limit(d, con, d.efc_force[start])
+    if limit >= MINVAL:
+        minimize_in_ellipsoid(block, b, scale, limit, n, forces)
     return accept(d, start + 1, n, sparse, block, residual, forces)

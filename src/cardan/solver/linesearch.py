@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from math import sqrt
 
-from cardan.constraint.update import cone_zone
+from cardan.constraint.update import cone_zone, is_lagged
 from cardan.enums.codes import CNSTRSTATE_CONE, CNSTRSTATE_QUADRATIC
 from cardan.jit import kernel
 from cardan.maths.types import Vec2
@@ -185,6 +185,8 @@ def cone_ray(d: Data, con: int, step: float) -> Vec2:
     normal = ray[con, RAY_N0] + step * ray[con, RAY_N1]
     squared = ray[con, RAY_UU] + step * (2.0 * ray[con, RAY_UV] + step * ray[con, RAY_VV])
     tangent = sqrt(max(squared, 0.0))
+    if is_lagged(d, con):
+        return lagged_ray(d, con, step, normal, tangent)
     zone = cone_zone(normal, tangent, mu)
     if zone == CNSTRSTATE_QUADRATIC:
         return ray[con, RAY_SLOPE] + step * ray[con, RAY_CURVATURE], ray[con, RAY_CURVATURE]
@@ -197,3 +199,19 @@ def cone_ray(d: Data, con: int, step: float) -> Vec2:
         weight = ray[con, RAY_WEIGHT]
         return weight * gap * gap_rate, weight * (gap_rate * gap_rate - gap * mu * bend)
     return 0.0, 0.0
+
+
+@kernel
+def lagged_ray(d: Data, con: int, step: float, normal: float, tangent: float) -> Vec2:
+    """Compute the derivatives of `cone_ray` for a contact with the lagged normal law; N and T are those at `step`."""
+    ray, mu, limit = d.work.cone_ray, d.contact.mu[con], d.contact.lagged[con]
+    weight = ray[con, RAY_WEIGHT] * (1.0 + mu * mu)
+    slope, second = 0.0, 0.0
+    if normal < 0.0:
+        slope = weight * normal * ray[con, RAY_N1]
+        second = weight * ray[con, RAY_N1] * ray[con, RAY_N1]
+    change = ray[con, RAY_UV] + step * ray[con, RAY_VV]
+    if weight * tangent > limit:
+        rate = change / tangent
+        return slope + limit * rate, second + limit * (ray[con, RAY_VV] - rate * rate) / tangent
+    return slope + weight * change, second + weight * ray[con, RAY_VV]
