@@ -34,9 +34,6 @@ NEEDED = {
     ],
     "plastic springs": [JOINT.format('springyield="1"'), '<keyframe><key plastic="1"/></keyframe>'],
     "sleeping trees": [BODY.format('sleep="init"')],
-    "distances that objects jut out of sites": [
-        SENSOR.format('<insidesite objtype="site" objname="s2" site="s" enclosed="true"/>'),
-    ],
     "inertia of tendons": [TENDON.format('armature="1"'), CLASS + TENDON.format('class="q"')],
     "limits of actuator forces on tendons": [TENDON.format('actuatorfrcrange="-1 1"')],
     "elasticity of flexes": [FLEX.format('><elasticity young="1"/></flexcomp>')],

@@ -11,7 +11,7 @@ from cardan.enums.codes import GEOM_MESH, SENS_CONTACT, SENS_PLUGIN, SENS_RANGEF
 from cardan.plugins.registry import size_of
 from cardan.sensor import contact, rangefinder
 from cardan.sensor.table import SENSORS as KINDS
-from cardan.spec.schema.keywords import DATA_TYPE, OBJECT, OBJECT_KIND, REDUCE, SENSOR, STAGE
+from cardan.spec.schema.keywords import DATA_TYPE, GEOM, OBJECT, OBJECT_KIND, REDUCE, SENSOR, STAGE
 from cardan.spec.schema.sensor import CONTACT_DATA, RANGE_DATA
 
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ _JOINT_TYPES: dict[str, tuple[str, ...]] = {
 }
 _LIMITED_TENDON = ("tendonlimitpos", "tendonlimitvel", "tendonlimitfrc")
 _DISTANCES = ("distance", "normal", "fromto")
+_NOT_COMPACT = ("plane", "hfield", "sdf")  # types of geoms that cannot be enclosed by a site
 _MOST_VALUES = 10_000_000
 _FIXED_DIM = {_AXIS: 3, _QUAT: 4}  # number of values, for data types where it is fixed
 _UNBOUNDED = (_AXIS, _QUAT)  # data types that a cutoff cannot bound
@@ -96,6 +97,8 @@ def add_sensors(build: Build) -> None:
             row, parameters = contact_row(element)
         elif element.row.tag == "rangefinder":
             row, parameters = _range_row(build, element)
+        elif element.attributes.get("enclosed"):
+            row, parameters = SENSORS["insidesite"]._replace(datatype=DATA_TYPE["real"]), (1, 0, 0)
         elif row is None and plugin is not None:
             dim = size_of(plugin.plugin.nsensordata, plugin.config)
             row = SensorRow(SENS_PLUGIN, dim, DATA_TYPE["real"], plugin.plugin.needstage, _any_object(element))
@@ -266,6 +269,28 @@ def _reference(build: Build, element: Element) -> tuple[int, int]:
     return _named(build, word, given["refname"]) if word else (0, -1)
 
 
+def _check_enclosed(build: Build, element: Element, objid: int) -> None:
+    """Check that the object of an ``insidesite`` sensor with ``enclosed`` consists of compact convex shapes."""
+    kind = element.attributes["objtype"]
+    if kind == "camera":
+        raise element.error("a camera has no shape that could be enclosed", "objtype")
+    if kind == "site":
+        return
+    bodies = {objid} if kind != "geom" else set()
+    for body, parent in enumerate(build.columns["body_parentid"] if kind == "xbody" else ()):
+        if body and parent in bodies:
+            bodies.add(body)
+    owners = build.columns.get("geom_bodyid", [])
+    geoms = [objid] if kind == "geom" else [geom for geom, body in enumerate(owners) if body in bodies]
+    if not geoms:
+        raise element.error("the object has no geoms that could be enclosed", "objname")
+    for geom in geoms:
+        word = GEOM.words[int(build.columns["geom_type"][geom])]
+        if word in _NOT_COMPACT:
+            name = build.names["geom"][geom]
+            raise element.error(f"geom '{name}' (id {geom}) is a {word}, not a compact convex shape", "objname")
+
+
 def _check(build: Build, element: Element, objid: int, types: dict[int, str]) -> None:
     """Check that a sensor's object suits the sensor: for example, that a joint has limits if the sensor needs them."""
     tag = element.row.tag
@@ -276,6 +301,8 @@ def _check(build: Build, element: Element, objid: int, types: dict[int, str]) ->
         raise element.error("the volume of the site must be a primitive shape, not a mesh", "site")
     if tag in _DISTANCES and _geom_or_body(build, element, 1) == _geom_or_body(build, element, 2):
         raise element.error("measures the distance of something from itself: the two must be different")
+    if element.attributes.get("enclosed"):
+        _check_enclosed(build, element, objid)
     if tag in _LIMITED_JOINT and not build.columns["jnt_limited"][objid]:
         raise element.error("the joint has no limits", "joint")
     if tag in _LIMITED_TENDON and not build.columns["tendon_limited"][objid]:

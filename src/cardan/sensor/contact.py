@@ -30,6 +30,7 @@ from cardan.maths.vector import (
     sub3,
 )
 from cardan.model.kernel_views import Data, Model
+from cardan.sensor.output import in_subtree
 
 FOUND, FORCE, TORQUE, DIST, POS, NORMAL, TANGENT, LINVEL, ANGVEL = (1 << bit for bit in range(9))
 """Bits of the data, in the order of the values."""
@@ -50,14 +51,6 @@ def _torque(wrench: Vec6) -> Vec3:
 
 
 @kernel
-def _in_subtree(m: Model, body: int, root: int) -> bool:
-    """Return whether a body is `root` or below it."""
-    while body > root:
-        body = m.body_parentid[body]
-    return body == root
-
-
-@kernel
 def _satisfies(m: Model, d: Data, con: int, side: int, kind: int, number: int) -> bool:
     """Return whether a side of a contact is the geom, of the body or in the subtree that a condition names."""
     if kind in (OBJ_UNKNOWN, OBJ_SITE):
@@ -67,7 +60,7 @@ def _satisfies(m: Model, d: Data, con: int, side: int, kind: int, number: int) -
     body = side_body(m, d, con, side)
     if kind == OBJ_BODY:
         return body == number
-    return kind == OBJ_XBODY and body >= 0 and _in_subtree(m, body, number)
+    return kind == OBJ_XBODY and body >= 0 and in_subtree(m, body, number)
 
 
 @kernel

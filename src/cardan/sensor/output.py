@@ -24,6 +24,14 @@ UNLIMITED = (SENS_GEOMFROMTO, SENS_CONTACT)
 
 
 @kernel
+def in_subtree(m: Model, body: int, root: int) -> bool:
+    """Return whether a body is `root` or below it."""
+    while body > root:
+        body = m.body_parentid[body]
+    return body == root
+
+
+@kernel
 def put1(m: Model, d: Data, i: int, value: float) -> None:
     """Store the value of sensor `i`."""
     d.sensordata[m.sensor_adr[i]] = value

@@ -5,20 +5,29 @@ If the distance between two geoms exceeds the cutoff, the measured distance is t
 
 from __future__ import annotations
 
-from math import pi, tan
+from math import inf, pi, tan
 
 from numpy import float32
 
 from cardan.collision.distance import smallest_distance, with_pieces
+from cardan.collision.enclosure import frame_of_site, geom_shape, protrusion, site_shape
 from cardan.collision.inside import inside_site
 from cardan.dynamics.com import object_mat, object_pos
-from cardan.enums.codes import CNSTR_LIMIT_JOINT, CNSTR_LIMIT_TENDON, OBJ_GEOM
+from cardan.enums.codes import (
+    CNSTR_LIMIT_JOINT,
+    CNSTR_LIMIT_TENDON,
+    GEOM_MESH,
+    GEOM_SPHERE,
+    OBJ_GEOM,
+    OBJ_SITE,
+    OBJ_XBODY,
+)
 from cardan.jit import kernel
 from cardan.maths.quaternion import mul_quat, neg_quat, normalize4
 from cardan.maths.types import Vec2, Vec3
 from cardan.maths.vector import MINVAL, column3, get3, get9, mul_mat_t_vec3, norm3, scale3, sub3
 from cardan.model.kernel_views import Data, Model
-from cardan.sensor.output import limit_row, object_quaternion, put1, put3, put4
+from cardan.sensor.output import in_subtree, limit_row, object_quaternion, put1, put3, put4
 
 
 @kernel
@@ -158,8 +167,33 @@ def subtreecom(m: Model, d: Data, i: int) -> None:
 
 
 @kernel
+def _protrusion(m: Model, d: Data, site: int, kind: int, number: int) -> float:
+    """Return how far an object juts out of a site: a geom, a site, or the geoms of a body or of its subtree."""
+    outer, own = frame_of_site(m, d, site), site_shape(m, site)
+    first, last = number, number + 1
+    if kind not in (OBJ_GEOM, OBJ_SITE):
+        first, last = 0, m.ngeom
+    farthest = -inf
+    for k in range(first, last):
+        shape, inner, counts = own, outer, True
+        if kind == OBJ_SITE:
+            shape, inner = site_shape(m, k), frame_of_site(m, d, k)
+        else:
+            body = m.geom_bodyid[k]
+            shape, inner = geom_shape(m, k), (get3(d.geom_xpos, k), get9(d.geom_xmat, k))
+            counts = kind == OBJ_GEOM or body == number or (kind == OBJ_XBODY and in_subtree(m, body, number))
+            counts = counts and m.geom_piece[k] == 0
+        if counts and shape[0] >= GEOM_SPHERE and shape[0] <= GEOM_MESH:
+            farthest = max(farthest, protrusion(m, own, outer, shape, inner))
+    return farthest
+
+
+@kernel
 def insidesite(m: Model, d: Data, i: int) -> None:
-    """1 if the origin of an object is inside the volume of a site, otherwise 0."""
+    """1 if the origin of an object is inside the volume of a site, otherwise 0; or how far the object juts out, m."""
+    if m.sensor_intprm[i, 0] & 1:
+        put1(m, d, i, _protrusion(m, d, m.sensor_refid[i], m.sensor_objtype[i], m.sensor_objid[i]))
+        return
     point = object_pos(d, m.sensor_objtype[i], m.sensor_objid[i])
     put1(m, d, i, 1.0 if inside_site(m, d, m.sensor_refid[i], point) else 0.0)
 

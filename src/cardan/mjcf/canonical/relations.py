@@ -169,6 +169,8 @@ def _put_sensors(scribe: Scribe) -> None:
             values["data"] = " ".join(word for bit, word in enumerate(DATA_WORDS[tag]) if bits >> bit & 1)
         if tag == "contact":
             values |= {"num": slots, "reduce": word_of(row.attributes["reduce"], reduction)}
+        if tag == "insidesite":
+            values["enclosed"] = bool(bits & 1)
         if tag == "user":
             values |= scribe.read(row, fields("sensor_", "datatype needstage dim"), number)
         values |= _history(row, m.sensor_history[number], m.sensor_delay[number])

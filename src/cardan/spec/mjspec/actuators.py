@@ -317,13 +317,16 @@ class MjsSensor(Named):
     def intprm(self) -> LiveArray:
         """Integer parameters of contact sensors: bits of the data (`mjtConDataField`), reduction, number of contacts.
 
-        Rangefinders have the bits of their data (`mjtRayDataField`). For other sensors, three zeros.
+        Rangefinders have the bits of their data (`mjtRayDataField`), sensors ``insidesite`` the flag ``enclosed``.
+        Other sensors have three zeros.
         """
         values, row = self.element.resolved(), self.element.row
         numbers = self._intprm
         if row.tag in _DATA:
             words, given = _DATA[row.tag], values["data"].split()
             numbers = (sum(1 << words.index(word) for word in given if word in words), *numbers[1:])
+        elif row.tag == "insidesite":
+            numbers = (int(values["enclosed"]), *numbers[1:])
         if row.tag == "contact":
             numbers = (numbers[0], REDUCE[values["reduce"]], values["num"])
         return live_array(numbers, np.int32, lambda new: setattr(self, "intprm", new))
@@ -344,6 +347,8 @@ class MjsSensor(Named):
         """
         row, (bits, reduction, number) = self.element.row, self._intprm
         words = _DATA.get(row.tag)
+        if row.tag == "insidesite":
+            super().write(row.attributes["enclosed"], "intprm", bool(bits & 1))
         if words is None or not any(self._intprm):
             return
         if bits >> len(words):
