@@ -101,3 +101,18 @@ def test_plain_modules_of_an_installed_package(tmp_path: Path) -> None:
     for place, expected in ((tmp_path, "cardan"), (tmp_path / "mujoco", "pip install 'mujoco[sysid]>=4.0'")):
         result = subprocess.run([*command, code.format(str(place))], check=False, capture_output=True, text=True)
         assert expected in (result.stdout + result.stderr), result.stderr
+
+
+def test_packages_of_later_versions() -> None:
+    """Modules of 4.0: `rendering` with its parts, and `_specs`."""
+    code = """
+import mujoco
+import mujoco.rendering.classic.renderer as renderer
+assert mujoco.rendering.classic.renderer is renderer and renderer.Renderer is mujoco.Renderer
+from mujoco.rendering.classic.gl_context import GLContext
+from mujoco._specs import MjSpec, MjIntVec, MjsBody, MjVisualHeadlight
+from mujoco._structs import MjrRect, mjv_averageCamera
+from mujoco._enums import mjrPixelFormat
+assert MjSpec is mujoco.MjSpec
+"""
+    subprocess.run([sys.executable, "-m", "cardan.as_mujoco", "--compat", "4.0", "-c", code], check=True)

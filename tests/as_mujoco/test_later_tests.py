@@ -67,11 +67,7 @@ FILES: dict[str, tuple[int, tuple[str, ...], dict[str, str]]] = {
     "msh2obj_test.py": (5, ("etils",), {}),
     "thread_safety_test.py": (6, (), {}),
     "minimize_test.py": (22, (), {}),
-    "rollout_test.py": (
-        69,
-        (),
-        {"test_threadpool_rejected": "mju_threadpool has no effect, so that no call is refused"},
-    ),
+    "rollout_test.py": (69, (), {}),
     "specs_test.py": (
         91,
         ("etils",),

@@ -41,3 +41,16 @@ def test_tables_of_all_kinds_of_names() -> None:
     assert read_names(m, "geom") == words
     expected = np.concatenate([name_table(read_names(m, kind)) for kind in NAME_FIELDS])
     assert m.names_map.tolist() == expected.tolist()
+
+
+def test_limits_of_joints() -> None:
+    """With compat 4.0, `solref` and `solimp` of a joint are those of its limit; in 3.1.6 those of friction."""
+    xml = (
+        '<mujoco><worldbody><body><joint name="j" solreflimit=".1 .2" solreffriction=".3 .4"/><geom size=".1"/></body>'
+    )
+    xml += "</worldbody></mujoco>"
+    for version, wanted in (("3.1", [[0.3, 0.4]]), ("4.0", [0.1, 0.2])):
+        m = cardan.MjModel.from_xml_string(xml, compat=version)
+        assert m.joint("j").solref.tolist() == wanted
+        m.joint("j").solref[...] = 0.5
+        assert ((m.dof_solref if version == "3.1" else m.jnt_solref) == 0.5).all()

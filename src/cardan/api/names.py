@@ -34,15 +34,12 @@ def mj_name2id(m: MjModel, type: int, name: str) -> int:
 
 _ABSENT = {
     "HEADERS_DIR": "the headers of the C library",
-    r"mj_(getCache|clearCache|\w+Cache(Size|Capacity))": "a cache of assets, which Cardan does not need",
     "mj_embedAssets": "putting textures by reference into a compiled model",
-    "mj_maxContact": "the largest number of contacts of a pair of geoms",
-    "mj_actuatorInputName": "actuators of several inputs",
+    "mj_actuatorInputName": "models do not keep by which shortcut an actuator was made",
     r"mj_print(Formatted)?Scene": "printing scenes",
     r"MjLog(Config|Message)": "settings of the log",
     "MjPreContact": "collision functions in C",
-    r"MjrRendererInfo|MjrVertexAttribute|mjr_(default|get)RendererInfo": "renderers with materials of physics",
-    r"mjv_camera(2GLCamera|Frame|Frustum)": "poses of abstract cameras without a scene",
+    "MjrVertexAttribute": "meshes that a program gives to a renderer",
 }
 """Features by patterns of the names that belong to them."""
 

@@ -155,6 +155,8 @@ def mj_resetCtrl(m: MjModel, d: MjData) -> None:
 def mju_threadpool(d: MjData, nthread: int) -> None:
     """Accept a number of threads. Results and speed of Cardan do not depend on it: a world runs on one thread.
 
+    `rollout` refuses data for which there are threads, as in MuJoCo 4.0.
+
     Raises:
         TypeError: `d` is not an MjData, or `nthread` is not an integer.
         ValueError: `nthread` is negative.
@@ -163,6 +165,7 @@ def mju_threadpool(d: MjData, nthread: int) -> None:
         raise TypeError(f"mju_threadpool: d must be an MjData, not {type(d).__name__}")
     if integer("mju_threadpool", "nthread", nthread) < 0:
         raise ValueError(f"mju_threadpool: nthread must not be negative, got {nthread}")
+    internals.kept(d)[internals.THREADS] = nthread
 
 
 def mj_implicit(m: MjModel, d: MjData) -> None:

@@ -10,11 +10,13 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import cardan
+from cardan.enums.base import MjEnumType
 from cardan.face import public_names
 from cardan.jit.binding.functions import Binding
 from cardan.model import internals
 from cardan.model.mjdata import MjContactList, MjSolverStatList, MjTimerStatList, MjWarningStatList
 from cardan.model.named import view_classes
+from cardan.spec.mjspec.values import VECTORS
 
 # docstrings in the format of MuJoCo's functions: the signature first, then the text
 
@@ -120,14 +122,19 @@ SUBMODULES: dict[str, Submodule] = {
     "minimize": Submodule("cardan.minimize"),
     "msh2obj": Submodule("cardan.msh2obj"),
     "_callbacks": Submodule(prefixes=("get_mj", "set_mj", "mj_resetCallbacks")),
-    "_constants": Submodule(prefixes=("mj",), kind=(int, float, str, tuple)),
-    "_enums": Submodule(prefixes=("mjt",)),
+    "_constants": Submodule(prefixes=("mj", "MJTNUM_"), kind=(int, float, str, tuple)),
+    "_enums": Submodule(prefixes=("mjt", "mjr"), kind=MjEnumType),
     "_errors": Submodule("cardan.errors"),
     "_functions": Submodule(prefixes=("mj_", "mjd_", "mju_", "mjv_")),
     "_render": Submodule(prefixes=("mjr_", "Mjr")),
-    "_structs": Submodule(prefixes=("Mj", "_Mj"), kind=type, others=("MjSpec", "Mjr")),
+    "_specs": Submodule(prefixes=("MjSpec", "Mjs", "MjVisualH", "MjVisualR", *(cls.__name__ for cls in VECTORS))),
+    "_structs": Submodule(prefixes=("Mj", "_Mj"), kind=type, others=("MjSpec", "Mjs", "Mjr")),
     "renderer": Submodule("cardan.render.renderer"),
     "gl_context": Submodule("cardan.render.gl_context"),
+    "rendering": Submodule(is_package=True),
+    "rendering.classic": Submodule(is_package=True),
+    "rendering.classic.renderer": Submodule("cardan.render.renderer"),
+    "rendering.classic.gl_context": Submodule("cardan.render.gl_context"),
     "viewer": Submodule("cardan.viewer"),
     "_simulate": Submodule(later="the window of the C library's viewer"),
     "egl.egl_ext": Submodule("cardan.as_mujoco.egl_ext"),
@@ -140,7 +147,7 @@ LISTS = (MjContactList, MjSolverStatList, MjTimerStatList, MjWarningStatList)
 """Classes of lists of structures."""
 
 
-ALWAYS = ("_callbacks", "_constants", "_enums", "_errors", "_functions", "_render", "_structs")
+ALWAYS = ("_callbacks", "_constants", "_enums", "_errors", "_functions", "_render", "_specs", "_structs")
 """Submodules that ``import mujoco`` imports."""
 
 
@@ -163,6 +170,9 @@ def fill(module: ModuleType) -> None:
     if submodule.later:
         module.__dict__["__getattr__"] = _names_the_feature(module.__name__, submodule.later)
         return
+    if not submodule.source and not submodule.prefixes:
+        module.__dict__["__getattr__"] = _part_of(module.__name__)
+        return
     if submodule.source:
         source = importlib.import_module(submodule.source)
         names = getattr(source, "__all__", None) or [key for key in vars(source) if not key.startswith("_")]
@@ -179,6 +189,7 @@ def fill(module: ModuleType) -> None:
     elif name == "_structs":
         vars(module).update({cls.__name__: cls for cls in view_classes()})
         vars(module).update({f"_{cls.__name__}": cls for cls in LISTS})
+        vars(module).update({key: _content()[key] for key in ("MjrRect", "mjv_averageCamera", "mjv_camera2GLCamera")})
     module.__doc__ = f"The part of cardan that is in {NAME}.{name}."
 
 
@@ -191,6 +202,18 @@ def _names_the_feature(module: str, feature: str) -> Callable[[str], Any]:
         raise AttributeError(f"{module}.{name} is not supported yet ({feature}); docs/status.md lists what is")
 
     return missing
+
+
+def _part_of(package: str) -> Callable[[str], Any]:
+    """Return a `__getattr__` for a package that contains only modules: it imports them."""
+
+    def part(name: str) -> Any:
+        whole = f"{package}.{name}"
+        if whole.removeprefix(f"{NAME}.") not in SUBMODULES:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return importlib.import_module(whole)
+
+    return part
 
 
 def _fill_package(module: ModuleType) -> None:

@@ -202,8 +202,11 @@ def _workers(model: MjModel, data: MjData | Sequence[MjData], nthread: int | Non
     workers = list(data) if isinstance(data, Sequence) else [data]
     if not workers:
         raise ValueError("The list of data instances is empty")
-    for d in workers:
+    for k, d in enumerate(workers):
         check_pair("rollout", model, d)
+        if internals.kept(d).get(internals.THREADS):
+            text = f"data[{k}] has a thread pool installed (mju_threadpool)"
+            raise ValueError(f"{text}; rollout parallelizes across simulations and cannot use it")
     if len({id(d) for d in workers}) < len(workers):
         raise ValueError("data has the same MjData more than once; each thread needs its own")
     if nthread is None:

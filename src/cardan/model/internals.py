@@ -71,6 +71,10 @@ def kept(x: MjModel | MjData) -> dict[str, Any]:
     return x.__dict__.setdefault("_kept", {})
 
 
+THREADS = "threads"
+"""Key in `kept` of the number of threads that a program requested for a data (`mju_threadpool`)."""
+
+
 def set_model(d: MjData, m: MjModel) -> None:
     """Make data refer to another model of the same sizes, such as the model of a world with expanded fields."""
     d.__dict__["model"] = m

@@ -42,7 +42,7 @@ from cardan.model.fields_own import REMEMBERED
 from cardan.model.named import ModelNames
 from cardan.model.pickling import packed, unpack
 from cardan.model.plugin_life import number_plugins
-from cardan.model.renumbered import RENUMBERED
+from cardan.model.renumbered import RENUMBERED, RETYPED
 from cardan.model.renumbered import attribute as renumbered_attribute
 from cardan.model.tables import MODEL, SIZE_NAMES
 from cardan.model.vfs import MjVfs
@@ -504,7 +504,7 @@ for _field in MODEL.members(""):
         setattr(MjModel, _field.name, scalar_property(_field))
     elif _field.name in TEXT_FIELDS:
         setattr(MjModel, _field.name, _text_property(_field.name, _field.doc))
-    elif _field.name in RENUMBERED:
+    elif _field.name in RENUMBERED or _field.name in RETYPED:
         setattr(MjModel, _field.name, renumbered_attribute(_field.name, _field.doc))
     else:
         setattr(MjModel, _field.name, ArrayAttribute(_field.name, _field.doc))

@@ -26,7 +26,7 @@ from cardan.model.computed import views_of
 from cardan.model.declared import DataFields, ModelFields
 from cardan.model.fields_derived import BOOLEAN, DATA_VIEWS, MODEL_VIEWS
 from cardan.model.fields_later import RENAMED_ARRAYS
-from cardan.model.renumbered import RENUMBERED, in_process
+from cardan.model.renumbered import RENUMBERED, RETYPED, in_process
 from cardan.model.sparsity import DOF_WIDTH, QPOS_WIDTH
 from cardan.model.tables import DATA, MODEL
 
@@ -204,6 +204,10 @@ RECTANGLES: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 
 
+_JOINT_4_0 = {"solref": "jnt_solref", "solimp": "jnt_solimp"}
+"""Attributes of joints that are those of the limit in MuJoCo 4.0; in 3.1.6, they are those of friction, by dof."""
+
+
 class ElementView:
     """Fields of one element of a model or of its data, identified by `id` and `name`.
 
@@ -300,6 +304,23 @@ def _computed_attribute(field: Field) -> property:
 
 
 def _attribute(field: Field) -> property:
+    later = next((row.field for row in MODEL_VIEWS if row.of_4_0 and row.field.name == field.name), None)
+    return _own_attribute(field) if later is None else _in_version(_own_attribute(field), _computed_attribute(later))
+
+
+def _in_version(own: property, later: property) -> property:
+    """Return the property for a field that differs in models of compat 4.0: `own`, or in these models `later`."""
+
+    def get(view: Any) -> Any:
+        return (later if view._memory.sizes["is_4_0"] else own).fget(view)  # type: ignore[misc]
+
+    def put(view: Any, value: Any) -> None:
+        (later if view._memory.sizes["is_4_0"] else own).fset(view, value)  # type: ignore[misc]
+
+    return property(get, put if later.fset else own.fset, doc=own.__doc__)
+
+
+def _own_attribute(field: Field) -> property:
     if field.dtype == "char":
         return property(lambda view: _part(view, field).tobytes(), doc=field.doc)
     name = field.name
@@ -308,7 +329,7 @@ def _attribute(field: Field) -> property:
         part = view._parts.get(name)
         return _part(view, field) if part is None else part
 
-    if name in RENUMBERED:
+    if name in RENUMBERED or name in RETYPED:
 
         def put_members(view: ElementView, value: Any) -> None:
             in_process(name, get(view))[...] = value
@@ -370,6 +391,9 @@ def view_class(name: str) -> type[ElementView]:
     body: dict[str, Any] = {"__slots__": (), "__doc__": f"One {kind.methods[-1]} of an {owner}."}
     body["_attributes"] = tuple(fields)
     body.update({short: _attribute(field) for short, field in fields.items()})
+    if owner == "MjModel" and kind.name == "jnt":
+        for short, field in _JOINT_4_0.items():
+            body[short] = _in_version(body[short], _own_attribute(MODEL.by_name[field]))
     body.update(_computed_attributes(owner, kind, prefixes, body))
     for new, old in RENAMED_ARRAYS.items():
         if MODEL.by_name[old] in fields.values():

@@ -23,11 +23,15 @@ RENUMBERED: dict[str, Any] = {
 """Fields of a model with members of enumerations that MuJoCo 4.0 numbers in another way, and the enumerations."""
 
 
+RETYPED: dict[str, Any] = {"tex_adr": np.int64, "flex_edgeequality": np.int32}
+"""Fields of a model whose elements have another type in MuJoCo 4.0, and this type."""
+
+
 class RenumberedArray(np.ndarray):
     """Copy of an array in other numbers. Assignments to elements also change the array itself; slices are read-only."""
 
     _source: np.ndarray | None = None
-    _enumeration: Any = None
+    _enumeration: Any = None  # None: the numbers are the same
 
     def __array_finalize__(self, other: np.ndarray | None) -> None:
         if isinstance(other, RenumberedArray) and self.base is not None:
@@ -36,7 +40,8 @@ class RenumberedArray(np.ndarray):
     def __setitem__(self, key: Any, value: Any) -> None:
         super().__setitem__(key, value)
         if self._source is not None:
-            self._source[key] = renumbered(self[key], inward(self._enumeration))
+            values = self[key]
+            self._source[key] = values if self._enumeration is None else renumbered(values, inward(self._enumeration))
 
 
 def renumbered(values: Any, numbers: dict[int, int]) -> np.ndarray:
@@ -49,14 +54,16 @@ def in_process(name: str, array: np.ndarray) -> np.ndarray:
     """Return the array of a field in the numbers that the process uses: `array` itself, or a `RenumberedArray`."""
     if not is_later():
         return array
-    shown = renumbered(array, outward(RENUMBERED[name])).view(RenumberedArray)
+    enumeration = RENUMBERED.get(name)
+    values = array.astype(RETYPED[name]) if enumeration is None else renumbered(array, outward(enumeration))
+    shown = values.view(RenumberedArray)
     shown.flags.writeable = True
-    shown._source, shown._enumeration = array, RENUMBERED[name]
+    shown._source, shown._enumeration = array, enumeration
     return shown
 
 
 def attribute(name: str, doc: str) -> property:
-    """Return the property of a model for one of the fields in `RENUMBERED`."""
+    """Return the property of a model for one of the fields in `RENUMBERED` or `RETYPED`."""
 
     def get(m: Any) -> np.ndarray:
         return in_process(name, m._memory.arrays[name])

@@ -5,15 +5,16 @@
 - ``scene``: `mjv_updateScene` and the table of its stages; ``memory``: a scene as kernels see it; ``append``: functions
   that add geoms.
 - ``geoms``, ``bodies``, ``joints``, ``tendons``, ``contacts``, ``flexes``, ``cameras``: stages, a file for each topic.
-- ``defaults``, ``rooms``, ``mouse`` (also perturbation and selection): functions that need no stages.
+- ``defaults``, ``rooms``, ``views``, ``mouse`` (also perturbation and selection): functions that need no stages.
 """
 
-from cardan.visual import defaults, mouse, rooms, scene, structs
+from cardan.visual import defaults, mouse, rooms, scene, structs, views
 from cardan.visual.defaults import *
 from cardan.visual.mouse import *
 from cardan.visual.rooms import *
 from cardan.visual.scene import *
 from cardan.visual.structs import *
+from cardan.visual.views import *
 
 __all__: list[str] = []
 __all__ += structs.__all__
@@ -21,3 +22,4 @@ __all__ += defaults.__all__
 __all__ += mouse.__all__
 __all__ += rooms.__all__
 __all__ += scene.__all__
+__all__ += views.__all__

@@ -48,7 +48,8 @@ ORTHOGRAPHIC = 1
 NO_CONE = 180.0
 """Cutoff angle, degrees, of lights that shine in all directions."""
 TRACKED = 0.2
-"""Fraction of the distance to the tracked centre of mass by which `lookat` moves at each update."""
+"""Fraction of the distance to the tracked centre of mass by which `lookat` moves at each update. In MuJoCo 4.0
+(``m.is_4_0``), it moves there at once."""
 LABEL_CAMERA, LABEL_LIGHT = LABELS["CAMERA"], LABELS["LIGHT"]
 FRAME_CAMERA, FRAME_LIGHT = FRAMES["CAMERA"], FRAMES["LIGHT"]
 LINE_WIDTH = 3.0
@@ -120,7 +121,7 @@ def _put_planes(m: Model, d: Data, frustum: Vec4, scale: float) -> None:
 
 
 @kernel
-def _symmetric(fovy: float) -> Vec4:
+def symmetric_frustum(fovy: float) -> Vec4:
     """Return the frustum (centre, half width, bottom, top) at distance 1 for a vertical field of view, degrees."""
     half = tan(fovy * pi / 360.0)
     return (0.0, 0.0, -half, half)
@@ -134,14 +135,26 @@ def intrinsic_frustum(m: Model, cam: int) -> Vec4:
     return (cx / fx, 0.5 * width / fx, (cy - 0.5 * height) / fy, (cy + 0.5 * height) / fy)
 
 
+@kernel
+def viewed_frustum(m: Model, cam: int) -> Vec4:
+    """Return the frustum that pictures of a camera with a sensor show, at distance 1.
+
+    In MuJoCo 4.0 (``m.is_4_0``), the principal point moves the picture down, not up.
+    """
+    center, width, bottom, top = intrinsic_frustum(m, cam)
+    if m.is_4_0:
+        return (center, width, -top, -bottom)
+    return (center, width, bottom, top)
+
+
 @stage
 def update_camera(m: Model, d: Data) -> int:
     """Set both cameras of the scene from the abstract camera. A tracking camera first moves its `lookat`."""
     kind = d.work.scn_state[CAM_TYPE]
     if kind == CAMERA_TRACKING:
-        body = d.work.scn_state[CAM_TRACK]
+        body, part = d.work.scn_state[CAM_TRACK], 1.0 if m.is_4_0 else TRACKED
         for k in range(3):
-            d.work.scn_pose[LOOKAT + k] += TRACKED * (d.subtree_com[body, k] - d.work.scn_pose[LOOKAT + k])
+            d.work.scn_pose[LOOKAT + k] += part * (d.subtree_com[body, k] - d.work.scn_pose[LOOKAT + k])
     if kind in (FREE, CAMERA_TRACKING):
         pose = d.work.scn_pose
         forward, up = aim(pose[AZIMUTH], pose[ELEVATION])
@@ -152,7 +165,7 @@ def update_camera(m: Model, d: Data) -> int:
         if d.work.scn_state[CAM_ORTHOGRAPHIC] != 0:
             _put_window(m, d, m.vis.global_.fovy)
         else:
-            _put_frustum(m, d, _symmetric(m.vis.global_.fovy))
+            _put_frustum(m, d, symmetric_frustum(m.vis.global_.fovy))
     elif kind == FIXED:
         _fixed(m, d, d.work.scn_state[CAM_FIXED])
     return OK
@@ -167,9 +180,9 @@ def _fixed(m: Model, d: Data, cam: int) -> None:
     if m.cam_projection[cam] == ORTHOGRAPHIC:
         _put_window(m, d, m.cam_fovy[cam])
     elif m.cam_sensorsize[cam, 0] != 0.0 and m.cam_sensorsize[cam, 1] != 0.0:
-        _put_frustum(m, d, intrinsic_frustum(m, cam))
+        _put_frustum(m, d, viewed_frustum(m, cam))
     else:
-        _put_frustum(m, d, _symmetric(m.cam_fovy[cam]))
+        _put_frustum(m, d, symmetric_frustum(m.cam_fovy[cam]))
 
 
 @kernel

@@ -300,7 +300,8 @@ def mjv_makeLights(m: MjModel, d: MjData, scn: MjvScene) -> None:
 def mjv_updateCamera(m: MjModel, d: MjData, cam: MjvCamera, scn: MjvScene) -> None:
     """Set both cameras of a scene from an abstract camera.
 
-    A tracking camera moves its `lookat` a fifth of the distance to the centre of mass of the tracked body's subtree.
+    A tracking camera moves its `lookat` a fifth of the distance to the centre of mass of the tracked body's subtree;
+    with compat 4.0, it moves there at once.
 
     Raises:
         FatalError: the camera has an unknown type or an id out of range.
