@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from cardan.collision.capsule import capsule_capsule
+from cardan.dynamics.bias import rne_with_tendons
+from cardan.dynamics.inertia import crb_with_tendons
 from cardan.dynamics.kinematics import kinematics
 from cardan.jit import jit_enabled
 from cardan.jit.driver.loader import ctypes_function, load_assembly
@@ -44,7 +46,9 @@ def code(function, precision):
 @needs_libdevice
 @needs_ptxas
 @pytest.mark.parametrize("precision", [DOUBLE, SINGLE])
-@pytest.mark.parametrize(("function", "extra"), [(kinematics, 0), (capsule_capsule, 2)])
+@pytest.mark.parametrize(
+    ("function", "extra"), [(kinematics, 0), (crb_with_tendons, 0), (rne_with_tendons, 0), (capsule_capsule, 2)]
+)
 def test_stages_assemble(function, extra, precision):
     source = ptx(code(function, precision), extra=extra)
     assert source.count(f".visible .entry {KERNEL}(") == 1

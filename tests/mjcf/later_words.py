@@ -8,7 +8,7 @@ MOTOR = '<actuator><motor joint="j" {}/></actuator>'
 GENERAL = '<actuator><general joint="j" {}/></actuator>'
 SENSOR = "<sensor>{}</sensor>"
 TENDON = '<tendon><fixed {}><joint joint="j" coef="1"/></fixed></tendon>'
-CLASS = '<default><default class="q"><tendon armature="1"/></default></default>'
+CLASS = '<default><default class="q"><tendon springyield="1"/></default></default>'
 JOINT = '<worldbody><body><joint {}/><geom size="1"/></body></worldbody>'
 GEOM = '<worldbody><geom size="1" {}/></worldbody>'
 BODY = '<worldbody><body {}><joint/><geom size="1"/></body></worldbody>'
@@ -21,8 +21,6 @@ vertex="0 0 0 1 0 0 0 1 0" element="0 1 2" {}/></deformable>"""
 MESH = '<asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset>'
 
 NEEDED = {
-    "inertia of actuators": [MOTOR.format('armature="1"')],
-    "damping of actuators": [MOTOR.format('damping="0 1"')],
     "pid actuators": [
         GENERAL.format('gaintype="pid"'),
         "<default><pid kp='3' slewmax='1'/></default><actuator><pid joint=\"j\"/></actuator>",
@@ -32,10 +30,12 @@ NEEDED = {
         GENERAL.format('biastype="so3"'),
         '<actuator><orientation joint="j" input="quat"/></actuator>',
     ],
-    "plastic springs": [JOINT.format('springyield="1"'), '<keyframe><key plastic="1"/></keyframe>'],
+    "plastic springs": [
+        JOINT.format('springyield="1"'),
+        CLASS + TENDON.format('class="q"'),
+        '<keyframe><key plastic="1"/></keyframe>',
+    ],
     "sleeping trees": [BODY.format('sleep="init"')],
-    "inertia of tendons": [TENDON.format('armature="1"'), CLASS + TENDON.format('class="q"')],
-    "limits of actuator forces on tendons": [TENDON.format('actuatorfrcrange="-1 1"')],
     "elasticity of flexes": [FLEX.format('><elasticity young="1"/></flexcomp>')],
     "constraints on the strain of flexes": [FLEX.format('><edge equality="strain"/></flexcomp>')],
     "passive contacts of flexes": [FLEX.format('><contact passive="true"/></flexcomp>')],

@@ -23,7 +23,7 @@ NEUTRAL = [
     SENSOR.format('<rangefinder site="s" data=""/><rangefinder site="s" data="dist"/>'),
     TENDON.format('armature="0" stiffness="1" actuatorfrcrange="0 0"'),
     CLASS + TENDON.format(""),
-    CLASS + TENDON.format('class="q" armature="0"'),
+    CLASS + TENDON.format('class="q" springyield="0"'),
     FLEX.format('dof="full"><elasticity young="0" damping="1"/></flexcomp>'),
     '<worldbody><frame scale="1"><geom size="1"/></frame></worldbody>',
 ]

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from cardan.compiler.columns import Resolved, classes_of, table
+from cardan.compiler.columns import Resolved, classes_of, split_powers, table
 from cardan.compiler.history import add_histories
-from cardan.enums.codes import TRN_JOINT, TRN_TENDON
+from cardan.enums.codes import TRN_JOINT, TRN_JOINTINPARENT, TRN_TENDON
 from cardan.plugins.registry import size_of
 from cardan.spec.actuator import SHORTCUT_ATTRIBUTES, SHORTCUTS, apply_shortcut
 from cardan.spec.defaults import overlay
@@ -23,11 +23,12 @@ if TYPE_CHECKING:
 _TARGETS = {"joint": "joint", "jointinparent": "joint", "tendon": "tendon", "cranksite": "site", "site": "site"}
 _TARGETS |= {"body": "body"}
 _SECOND_TARGETS = {"cranksite": "slidersite", "site": "refsite"}
+_DRIVEN = (TRN_JOINT, TRN_JOINTINPARENT, TRN_TENDON)  # types of transmission that pass on armature and damping
 _SCALAR_JOINTS = (2, 3)  # slide, hinge
 _NOT_NEGATIVE_CONTROLS = ("damper", "adhesion")
 
 _ACTUATOR = table(
-    *("actuator", "actearly", "actrange", "biasprm", "cranklength", "ctrlrange", "dynprm"),
+    *("actuator", "actearly", "actrange", "armature", "biasprm", "cranklength", "ctrlrange", "damping", "dynprm"),
     *("forcerange", "gainprm", "gear", "group"),
     dyntype=("dyntype", DYN),
     gaintype=("gaintype", GAIN),
@@ -67,6 +68,8 @@ def add_actuators(build: Build) -> None:
         "actuator_plugin": [-1 if plugin is None else plugin.id for plugin in plugins],
         "actuator_user": build.users("actuator", actuators),
     }
+    split_powers(columns, "actuator_damping")
+    _check_transmitted(elements, columns)
     _inherit_ranges(build, actuators, targets, columns)
     ctrl, force, act = (_limits(build, actuators, what, columns) for what in ("ctrl", "force", "act"))
     columns |= {"actuator_ctrllimited": ctrl, "actuator_forcelimited": force, "actuator_actlimited": act}
@@ -112,6 +115,17 @@ def _transmission(build: Build, element: Element) -> tuple[int, int, int]:
                     raise element.error(f"must be positive, found {own['cranklength']:g}", "cranklength")
             return TRANSMISSION[attribute], build.ids[kind][name], build.ids[kind][second] if second else -1
     raise element.error("no target: give one of " + ", ".join(_TARGETS))
+
+
+def _check_transmitted(elements: Sequence[Element], columns: dict[str, list[Any]]) -> None:
+    """Check that actuators with armature or damping act on joints or tendons, which get these values."""
+    values = columns["actuator_armature"], columns["actuator_damping"], columns["actuator_trntype"]
+    powers = columns.get("actuator_dampingpoly", [()] * len(elements))
+    for element, armature, damping, kind, poly in zip(elements, *values, powers, strict=True):
+        if kind not in _DRIVEN:
+            for name, given in (("armature", armature != 0.0), ("damping", damping != 0.0 or any(poly))):
+                if given:
+                    raise element.error("only actuators on joints and tendons have it", name)
 
 
 def _check_muscle(element: Element, prm: tuple[float, ...], attribute: str) -> None:

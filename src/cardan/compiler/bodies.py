@@ -192,7 +192,7 @@ def put_topology(build: Build) -> None:
             simple += [_simple(run[0], moving, tolerance)] * len(run)
     build.columns.update(body_rootid=rootid, body_weldid=weldid, body_treeid=treeid, body_simple=simple)
     build.sizes["ntree"] = ntree
-    _put_dofs(build, lastdof, treeid, simple)
+    _put_dofs(build, lastdof, treeid)
     # pairs of a body and a degree of freedom above or below it in the tree
     above, below = list(counts), list(counts)
     for body in bodies[1:]:
@@ -202,7 +202,7 @@ def put_topology(build: Build) -> None:
     build.sizes["nB"] = sum(above) + sum(below) - sum(counts)
 
 
-def _put_dofs(build: Build, lastdof: list[int], treeid: list[int], simple: list[int]) -> None:
+def _put_dofs(build: Build, lastdof: list[int], treeid: list[int]) -> None:
     """Set, for each degree of freedom, its parent, tree, address in the sparse inertia, and ``dof_simplenum``."""
     bodyid = build.columns["dof_bodyid"]
     parentid: list[int] = []
@@ -214,15 +214,18 @@ def _put_dofs(build: Build, lastdof: list[int], treeid: list[int], simple: list[
             over = depth[above] if above >= 0 else 0
             depth += range(over + 1, over + 1 + count)
     *adr, total = accumulate(depth, initial=0)
-    simplenum: list[int] = []
-    run = 0
-    for body in reversed(bodyid):
-        run = run + 1 if simple[body] else 0
-        simplenum.append(run)
-    build.columns.update(
-        dof_parentid=parentid, dof_Madr=adr, dof_treeid=[treeid[body] for body in bodyid], dof_simplenum=simplenum[::-1]
-    )
+    build.columns.update(dof_parentid=parentid, dof_Madr=adr, dof_treeid=[treeid[body] for body in bodyid])
     build.sizes.update(nM=total, nD=2 * total - len(bodyid))
+    put_simple_runs(build)
+
+
+def put_simple_runs(build: Build) -> None:
+    """Set ``dof_simplenum``, the number of consecutive dofs of simple bodies from each dof on."""
+    simple, numbers, run = build.columns["body_simple"], [], 0
+    for body in reversed(build.columns["dof_bodyid"]):
+        run = run + 1 if simple[body] else 0
+        numbers.append(run)
+    build.columns["dof_simplenum"] = numbers[::-1]
 
 
 def _simple(body: Body, moving: list[bool], tolerance: float) -> int:

@@ -28,7 +28,7 @@ from cardan.compiler.reductions import inertias_of_whole, keep_bodies_with_force
 from cardan.compiler.relations import add_contacts, add_equalities
 from cardan.compiler.sensors import add_sensors
 from cardan.compiler.settings import put_settings
-from cardan.compiler.tendons import add_tendons
+from cardan.compiler.tendons import add_tendons, couple_bodies
 from cardan.compiler.timers import phase
 from cardan.compiler.views import add_cameras, add_lights
 from cardan.errors import MjcfError, PluginError
@@ -130,6 +130,8 @@ def _compiled(tree: ModelTree) -> MjModel:
     add_tendons(build)
     add_equalities(build)
     add_actuators(build)
+    if build.count("tendon"):
+        couple_bodies(build)
     add_custom(build)
     add_keyframes(build)
     add_sensors(build)  # sensors may refer to any object, so they come last

@@ -17,10 +17,12 @@ from cardan.compiler.relations import set_equality_data
 from cardan.compiler.settings import put_fields
 from cardan.constants import mjMINVAL
 from cardan.dynamics.com import com_pos
-from cardan.dynamics.inertia import crb, factor_m
+from cardan.dynamics.inertia import crb, crb_with_tendons, factor_m
 from cardan.dynamics.kinematics import kinematics
-from cardan.dynamics.tendon import has_spatial_tendons, spatial_tendon_stage, tendon
+from cardan.dynamics.reflected import has_tendon_inertia
+from cardan.dynamics.tendon import has_spatial_tendons, has_tendons, spatial_tendon_stage, tendon
 from cardan.dynamics.transmission import has_spatial_transmissions, spatial_transmission, transmission
+from cardan.enums import mjtJoint
 from cardan.errors import FatalError, MjcfError
 from cardan.jit import Program
 from cardan.jit.driver.program import call
@@ -30,6 +32,7 @@ from cardan.jit.memory.view import InterpretedView
 from cardan.model import internals
 from cardan.model.mjdata import MjData
 from cardan.model.reset import start_data
+from cardan.model.sparsity import dof_chain
 from cardan.model.tables import CAPACITIES, DATA
 from cardan.plugins.registry import looks_at_data, make_instance
 
@@ -109,6 +112,7 @@ _NO_INVERSE = (
     "is an armature negative?"
 )
 _PROGRAMS: dict[tuple[Any, ...], Program] = {}
+_TRIPLES = {int(mjtJoint.mjJNT_FREE): 2, int(mjtJoint.mjJNT_BALL): 1}  # groups of three dofs of a joint
 
 
 def set_const(m: MjModel, d: MjData | Scratch) -> None:
@@ -120,6 +124,8 @@ def set_const(m: MjModel, d: MjData | Scratch) -> None:
     run_position_stages(m, d)
     memory = initial_memory(m, d)
     _set_weights(m, memory)
+    if m.ntendon and has_tendon_inertia(m):
+        _set_coupled_weights(m, d, memory)
     if m.nflex:
         from cardan.compiler.flexes.constants import set_flex_constants
 
@@ -128,6 +134,8 @@ def set_const(m: MjModel, d: MjData | Scratch) -> None:
         set_equality_data(m, d)
     set_means(m, memory)
     if m.ntendon:
+        if has_tendon_inertia(m):
+            _leave_out_tendons(m, d)
         _set_tendon_springs(m, d)
 
 
@@ -176,10 +184,42 @@ def run_position_stages(m: MjModel, d: MjData | Scratch) -> None:
     """Run the stages for kinematics, inertia, tendons and transmissions at ``d.qpos``."""
     tendons = spatial_tendon_stage(m) if has_spatial_tendons(m) else tendon
     transmissions = (transmission, spatial_transmission) if has_spatial_transmissions(m) else (transmission,)
-    stages = (kinematics, com_pos, tendons, crb, factor_m, *transmissions)
+    inertia = crb_with_tendons if has_tendons(m) else crb
+    stages = (kinematics, com_pos, tendons, inertia, factor_m, *transmissions)
     if stages not in _PROGRAMS:
         _PROGRAMS[stages] = Program(stages)
     _PROGRAMS[stages].run(m, d)
+
+
+def _set_coupled_weights(m: MjModel, d: MjData | Scratch, memory: StructMemory) -> None:
+    """Set ``dof_invweight0`` and ``body_invweight0`` where tendons couple dofs: means of J M^-1 J'."""
+    kinds, starts = m.jnt_type.tolist(), m.jnt_dofadr.tolist()
+    cdof, xipos, centre = (internals.array(d, name) for name in ("cdof", "xipos", "subtree_com"))
+    simple, last, parents = m.body_simple.tolist(), internals.array(m, "aux.body_lastdof"), m.dof_parentid.tolist()
+    weights = _row_weights(m, memory, np.eye(m.nv))
+    for kind, dof in zip(kinds, starts, strict=True):
+        for first in (dof, dof + 3)[: _TRIPLES.get(kind, 0)]:
+            weights[first : first + 3] = weights[first : first + 3].mean()
+    for body in range(1, m.nbody):
+        dofs = slice(m.body_dofadr[body], m.body_dofadr[body] + m.body_dofnum[body])
+        if simple[body] == ONLY_SLIDES:
+            weights[dofs] = m.dof_invweight0[dofs]
+            continue
+        jacobian, moving = np.zeros((6, m.nv)), dof_chain(parents, int(last[body]))
+        arm = xipos[body] - centre[m.body_rootid[body]]
+        jacobian[:3, moving] = cdof[moving, 3:].T + np.cross(cdof[moving, :3], arm).T
+        jacobian[3:, moving] = cdof[moving, :3].T
+        m.body_invweight0[body] = _row_weights(m, memory, jacobian).reshape(2, 3).mean(axis=1)
+    m.dof_invweight0[:] = weights
+
+
+def _leave_out_tendons(m: MjModel, d: MjData | Scratch) -> None:
+    """Set ``dof_M0`` to the diagonal of the inertia matrix without the inertia of tendons, as in MuJoCo."""
+    if (crb,) not in _PROGRAMS:
+        _PROGRAMS[crb,] = Program((crb,))
+    _PROGRAMS[crb,].run(m, d)
+    m.dof_M0[:] = internals.array(d, "qM")[m.dof_Madr]
+    run_position_stages(m, d)
 
 
 def _set_tendon_springs(m: MjModel, d: MjData | Scratch) -> None:

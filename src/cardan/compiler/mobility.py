@@ -18,6 +18,7 @@ from typing import Any
 from cardan.constants import mjMINVAL
 from cardan.dynamics.inertia import solve_ld, solve_lt
 from cardan.dynamics.jacobian import is_sparse
+from cardan.dynamics.reflected import added_armature
 from cardan.jit import kernel
 from cardan.jit.driver.program import native_over
 from cardan.maths.vector import add6, add_scaled6, dot6, get6, get10, mul_inertia, set6
@@ -78,7 +79,11 @@ def _articulate(m: Model, s: Any) -> None:
         for dof in range(m.body_dofadr[body] + m.body_dofnum[body] - 1, m.body_dofadr[body] - 1, -1):
             axis = get6(s.cdof, dof)
             force = _times(s.articulated, body, axis)
-            pivot = max(dot6(axis, force) + m.dof_armature[dof], mjMINVAL)
+            pivot = dot6(axis, force) + m.dof_armature[dof]
+            added = added_armature(m, m.dof_jntid[dof])
+            if added != 0.0:
+                pivot += added
+            pivot = max(pivot, mjMINVAL)
             _add_product(s.articulated, body, force, force, -1.0 / pivot)
             s.pivot[dof] = pivot
             set6(s.force, dof, add_scaled6((0.0, 0.0, 0.0, 0.0, 0.0, 0.0), force, 1.0 / pivot))

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, cast
 
+from cardan.compiler.bodies import put_simple_runs
 from cardan.compiler.columns import Resolved, split_powers, table
 from cardan.enums import mjtGeom, mjtWrap
+from cardan.enums.codes import TRN_TENDON
 from cardan.spec.repeated import TIE, runs
 
 if TYPE_CHECKING:
@@ -22,7 +24,8 @@ _OBSTACLES: dict[int, int] = {
     int(mjtGeom.mjGEOM_CYLINDER): int(mjtWrap.mjWRAP_CYLINDER),
 }
 _TENDON = table(
-    *("tendon", "damping", "frictionloss", "group", "margin", "range", "rgba", "stiffness", "width"),
+    *("tendon", "armature", "damping", "frictionloss", "group", "margin", "range", "rgba", "stiffness", "width"),
+    actfrcrange="actuatorfrcrange",
     solref_lim="solreflimit",
     solimp_lim="solimplimit",
     solref_fri="solreffriction",
@@ -135,15 +138,58 @@ def _check_path(element: Element) -> None:
 
 def _columns(build: Build, tendons: Resolved) -> dict[str, list[Any]]:
     """Return the columns of tendons, except their paths. Raises MjcfError for invalid values."""
-    widths, lengths = tendons["width"], tendons["springlength"]
-    for element, width, (low, high) in zip(tendons.elements, widths, lengths, strict=True):
+    values = tendons["width"], tendons["springlength"], tendons["armature"]
+    for element, width, (low, high), armature in zip(tendons.elements, *values, strict=True):
+        if armature < 0.0:
+            raise element.error(f"must not be negative, found {armature:g}", "armature")
+        if armature and any(part.tag == "geom" for part in element.children):
+            raise element.error("a tendon that wraps around geoms cannot have an armature", "armature")
         if element.row.tag == "spatial" and not width > 0.0:
             raise element.error(f"must be positive, found {width:g}", "width")
         if high < low:
             reason = f"the lower length must not be above the upper one, found {low:g} {high:g}"
             raise element.error(reason, "springlength")
     return tendons.columns(_TENDON) | {
+        "tendon_actfrclimited": _force_limits(build, tendons),
         "tendon_matid": build.references("material", tendons.get("material", None)),
         "tendon_limited": build.limits(tendons, "range", "limited"),
         "tendon_user": build.users("tendon", tendons),
     }
+
+
+def _force_limits(build: Build, tendons: Resolved) -> list[bool]:
+    """Return whether the total actuator force on each tendon is limited. Raises MjcfError if a range excludes 0."""
+    limited = build.limits(tendons, "actuatorfrcrange", "actuatorfrclimited")
+    for element, holds, (low, high) in zip(tendons.elements, limited, tendons["actuatorfrcrange"], strict=True):
+        if holds and not low <= 0.0 <= high:
+            raise element.error(f"the range must contain 0, found {low:g} {high:g}", "actuatorfrcrange")
+    return limited
+
+
+def couple_bodies(build: Build) -> None:
+    """Set ``body_simple`` to 0 for bodies on the paths of tendons with armature, which couple the bodies' dofs.
+
+    Tendons and actuators must be complete.
+
+    Raises:
+        MjcfError: an actuator adds armature to a tendon that wraps around geoms.
+    """
+    columns = build.columns
+    heavy = {tendon for tendon, armature in enumerate(columns["tendon_armature"]) if armature}
+    values = columns["actuator_armature"], columns["actuator_trntype"], columns["actuator_trnid"]
+    obstacles = set(_OBSTACLES.values())
+    for element, armature, kind, (target, _) in zip(build.tree.section("actuator").children, *values, strict=True):
+        if armature and kind == TRN_TENDON:
+            first = columns["tendon_adr"][target]
+            if obstacles.intersection(columns["wrap_type"][first : first + columns["tendon_num"][target]]):
+                raise element.error("a tendon that wraps around geoms cannot have an armature", "armature")
+            heavy.add(target)
+    owners = {_JOINT: columns["jnt_bodyid"], _SITE: columns["site_bodyid"]}
+    for tendon in heavy:
+        first = columns["tendon_adr"][tendon]
+        for wrap in range(first, first + columns["tendon_num"][tendon]):
+            owner = owners.get(columns["wrap_type"][wrap])
+            if owner is not None:
+                columns["body_simple"][owner[columns["wrap_objid"][wrap]]] = 0
+    if heavy:
+        put_simple_runs(build)

@@ -237,7 +237,8 @@ def lanes_are_shared(m: MjModel) -> bool:
     """
     fits = m.nv > 0 and 2 * m.nv + max(2, m.nv) <= LANES < 2 * m.nv + m.na + m.nu
     own = m.opt.integrator == mjtIntegrator.mjINT_EULER and not m.nplugin and not installed_hooks(m)
-    return bool(fits and own and (m.actuator_actnum <= 1).all() and not m.jnt_actfrclimited.any())
+    limited = m.jnt_actfrclimited.any() or m.tendon_actfrclimited.any()
+    return bool(fits and own and (m.actuator_actnum <= 1).all() and not limited)
 
 
 @kernel

@@ -48,7 +48,7 @@ from cardan.constraint.update import constraint_update, forces_at
 from cardan.dynamics.derivatives import implicit_entry, implicit_inertia
 from cardan.dynamics.free_bodies import factor_blocks, is_standalone, solve_blocks
 from cardan.dynamics.inertia import factor_ld, mul_m, solve_ld
-from cardan.dynamics.powers import dof_slope
+from cardan.dynamics.reflected import any_added_damping, dof_slope
 from cardan.enums.codes import INT_IMPLICITFAST
 from cardan.jit import OK, kernel, stage
 from cardan.maths.types import Array1
@@ -265,8 +265,9 @@ def euler_imbalance(m: Model, d: Data) -> int:
         for i in range(m.nv):
             d.work.qacc_step[i] = d.work.step_constant[i] - d.qacc[i]
         mul_m(m, d, left, d.work.qacc_step)
+        added = any_added_damping(m)
         for i in range(m.nv):
-            left[i] += m.opt.timestep * dof_slope(m, d, i) * d.work.step_constant[i]
+            left[i] += m.opt.timestep * dof_slope(m, d, i, added) * d.work.step_constant[i]
     else:
         for i in range(m.nv):
             left[i] = d.work.step_constant[i] - d.qacc[i]

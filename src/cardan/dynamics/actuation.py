@@ -178,7 +178,7 @@ def _nearest_turn(m: Model, d: Data, actuator: int, setpoint: float) -> float:
 
 @kernel
 def _force(m: Model, d: Data, actuator: int, turns: bool) -> float:
-    """Force of an actuator, limited to `forcerange`: gain times input plus bias, or the force that a plugin has set.
+    """Force of an actuator without limits: gain times input plus bias, or the force that a plugin has set.
 
     If `turns` is set, setpoints of rotating position servos are first moved by whole turns (`_nearest_turn`).
     """
@@ -197,9 +197,29 @@ def _force(m: Model, d: Data, actuator: int, turns: bool) -> float:
             force += _affine(d, actuator, m.actuator_biasprm)
         elif m.actuator_biastype[actuator] != BIAS_NONE:
             force += d.work.actuator_bias[actuator]
-    if m.actuator_forcelimited[actuator]:
-        force = clamp(force, m.actuator_forcerange[actuator, 0], m.actuator_forcerange[actuator, 1])
     return force
+
+
+@kernel
+def tendon_actuator_force(m: Model, d: Data, tendon: int) -> float:
+    """Sum of the forces of all actuators on a tendon, N."""
+    total, row = 0.0, m.njnt + tendon
+    for k in range(m.aux.driver_rowadr[row], m.aux.driver_rowadr[row + 1]):
+        total += d.actuator_force[m.aux.driver[k]]
+    return total
+
+
+@kernel
+def _limit_tendon_forces(m: Model, d: Data) -> None:
+    """Scale the forces of actuators on each limited tendon, so that their sum is in `tendon_actfrcrange`."""
+    for tendon in range(m.ntendon):
+        if m.tendon_actfrclimited[tendon]:
+            total = tendon_actuator_force(m, d, tendon)
+            bound = clamp(total, m.tendon_actfrcrange[tendon, 0], m.tendon_actfrcrange[tendon, 1])
+            if bound != total:
+                row = m.njnt + tendon
+                for k in range(m.aux.driver_rowadr[row], m.aux.driver_rowadr[row + 1]):
+                    d.actuator_force[m.aux.driver[k]] *= bound / total
 
 
 @kernel
@@ -239,6 +259,12 @@ def _actuate(m: Model, d: Data, turns: bool) -> int:
         if not actuator_disabled(m, i):
             force = _force(m, d, i, turns)
         d.actuator_force[i] = force
+    _limit_tendon_forces(m, d)
+    for i in range(m.nu):
+        force = d.actuator_force[i]
+        if m.actuator_forcelimited[i] and not actuator_disabled(m, i):
+            force = clamp(force, m.actuator_forcerange[i, 0], m.actuator_forcerange[i, 1])
+            d.actuator_force[i] = force
         for k in range(m.aux.moment_rowadr[i], m.aux.moment_rowadr[i + 1]):
             dof = m.aux.moment_colind[k]
             d.qfrc_actuator[dof] += d.actuator_moment[i, dof] * force

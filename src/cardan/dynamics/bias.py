@@ -9,6 +9,7 @@ from __future__ import annotations
 from cardan.dynamics.external import add_external_forces
 from cardan.dynamics.inertia import solve_m
 from cardan.dynamics.jacobian import apply_ft
+from cardan.dynamics.reflected import add_tendon_bias
 from cardan.enums.codes import DSBL_GRAVITY
 from cardan.jit import OK, kernel, stage
 from cardan.maths.types import Array1, Array2, Vec6
@@ -77,6 +78,14 @@ def newton_euler(m: Model, d: Data, result: Array1, with_acceleration: bool) -> 
 def rne(m: Model, d: Data) -> int:
     """Compute the bias force: Coriolis, centrifugal and gravitational. Writes qfrc_bias (nv,)."""
     newton_euler(m, d, d.qfrc_bias, False)
+    return OK
+
+
+@stage
+def rne_with_tendons(m: Model, d: Data) -> int:
+    """Do as `rne`, and add the bias force of spatial tendons with armature. Also reads site_xpos, ten_J."""
+    newton_euler(m, d, d.qfrc_bias, False)
+    add_tendon_bias(m, d, d.work.rne_cacc)
     return OK
 
 

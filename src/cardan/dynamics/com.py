@@ -232,6 +232,20 @@ def velocity_at(m: Model, d: Data, body: int, point: Vec3) -> Vec6:
 
 
 @kernel
+def acceleration_at(m: Model, d: Data, spatial: Vec6, body: int, point: Vec3) -> Vec6:
+    """Acceleration of a body's material point (world frame): angular, then linear. Needs `com_vel`.
+
+    `spatial` is the body's spatial acceleration about the centre of mass of its tree.
+    """
+    velocity = velocity_at(m, d, body, point)
+    shifted = _shifted(m, d, spatial, body, point)
+    # from the spatial acceleration to that of the material point
+    turn = cross((velocity[0], velocity[1], velocity[2]), (velocity[3], velocity[4], velocity[5]))
+    linear = add3((shifted[3], shifted[4], shifted[5]), turn)
+    return (shifted[0], shifted[1], shifted[2], linear[0], linear[1], linear[2])
+
+
+@kernel
 def object_velocity(m: Model, d: Data, kind: int, k: int, local: bool) -> Vec6:
     """Velocity (rad/s, m/s) of object `k` of type `kind` (mjtObj) at its centre: angular, then linear.
 
@@ -251,13 +265,7 @@ def object_acceleration(m: Model, d: Data, kind: int, k: int, local: bool) -> Ve
     `rne_post_constraint`.
     """
     body = object_body(m, kind, k)
-    point = object_pos(d, kind, k)
-    velocity = velocity_at(m, d, body, point)
-    spatial = _shifted(m, d, get6(d.cacc, body), body, point)
-    # from the spatial acceleration to that of the material point
-    turn = cross((velocity[0], velocity[1], velocity[2]), (velocity[3], velocity[4], velocity[5]))
-    linear = add3((spatial[3], spatial[4], spatial[5]), turn)
-    acceleration = (spatial[0], spatial[1], spatial[2], linear[0], linear[1], linear[2])
+    acceleration = acceleration_at(m, d, get6(d.cacc, body), body, object_pos(d, kind, k))
     if local:
         return _in_frame(object_mat(d, kind, k), acceleration)
     return acceleration

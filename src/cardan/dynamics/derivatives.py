@@ -26,11 +26,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from cardan.dynamics.actuation import actuator_disabled, actuator_input, is_bad, limited
+from cardan.dynamics.actuation import actuator_disabled, actuator_input, is_bad, limited, tendon_actuator_force
 from cardan.dynamics.history import control_of
 from cardan.dynamics.inertia import sound_pivot
-from cardan.dynamics.powers import dof_slope, has_powers
-from cardan.dynamics.powers import slope as damping_slope
+from cardan.dynamics.reflected import any_added_damping, dof_slope, tendon_slope
 from cardan.dynamics.switches import has_dampers
 from cardan.dynamics.tendon import tendon_moment
 from cardan.enums.codes import (
@@ -42,6 +41,7 @@ from cardan.enums.codes import (
     JNT_FREE,
     TRN_JOINT,
     TRN_JOINTINPARENT,
+    TRN_TENDON,
 )
 from cardan.jit import OK, kernel, stage
 from cardan.maths.types import Array1, ConstArray1, ConstArray2, ConstIntArray1, Vec6
@@ -58,6 +58,9 @@ from cardan.maths.vector import (
     set6,
 )
 from cardan.model.kernel_views import Data, Model
+
+BEYOND_ROUNDING = 1.0 + 1e-10
+"""Factor by which a sum of scaled forces is enlarged, before it is compared with its limit."""
 
 
 @kernel
@@ -109,7 +112,8 @@ def _is_at_limit(force: float, limits: ConstArray2, row: int) -> bool:
 def is_saturated(m: Model, d: Data, actuator: int) -> bool:
     """Return whether the force of an actuator is at a limit, so that it does not depend on velocity.
 
-    The limit is ``forcerange``, or ``actuatorfrcrange`` of the joint on which the actuator acts.
+    The limit is ``forcerange``, or ``actuatorfrcrange`` of the joint or tendon on which the actuator acts. The forces
+    on a tendon are scaled, so that their sum may have rounding errors.
     """
     if m.actuator_forcelimited[actuator]:
         if _is_at_limit(d.actuator_force[actuator], m.actuator_forcerange, actuator):
@@ -119,6 +123,11 @@ def is_saturated(m: Model, d: Data, actuator: int) -> bool:
         joint = m.actuator_trnid[actuator, 0]
         if m.jnt_actfrclimited[joint]:
             return _is_at_limit(d.qfrc_actuator[m.jnt_dofadr[joint]], m.jnt_actfrcrange, joint)
+    elif kind == TRN_TENDON:
+        tendon = m.actuator_trnid[actuator, 0]
+        if m.tendon_actfrclimited[tendon]:
+            total = tendon_actuator_force(m, d, tendon)
+            return _is_at_limit(total * BEYOND_ROUNDING, m.tendon_actfrcrange, tendon)
     return False
 
 
@@ -159,12 +168,12 @@ def _smooth_derivatives(m: Model, d: Data, saturation: bool) -> None:
             if slope != 0.0:
                 _add_outer(m, d, actuator, m.aux.moment_rowadr, m.aux.moment_colind, actuator_moment, slope)
     if has_dampers(m):
+        added = any_added_damping(m)
         for dof in range(m.nv):
-            d.qDeriv[m.aux.M_to_D[m.aux.M_rowadr[dof]]] -= dof_slope(m, d, dof)
+            d.qDeriv[m.aux.M_to_D[m.aux.M_rowadr[dof]]] -= dof_slope(m, d, dof, added)
         for tendon in range(m.ntendon):
-            if m.tendon_damping[tendon] > 0.0 or has_powers(m.tendon_dampingpoly, tendon):
-                speed = abs(d.ten_velocity[tendon])
-                damping = damping_slope(m.tendon_damping[tendon], m.tendon_dampingpoly, tendon, speed)
+            damping = tendon_slope(m, d, tendon)
+            if damping != 0.0:
                 _add_outer(m, d, tendon, m.aux.ten_rowadr, m.aux.ten_colind, tendon_moment, -damping)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from math import sqrt
 
+from cardan.dynamics.reflected import add_tendon_inertia, added_armature, any_added_armature
 from cardan.enums.codes import WARN_INERTIA
 from cardan.jit import OK, kernel, stage
 from cardan.maths.types import Array1, ConstArray1
@@ -16,12 +17,9 @@ from cardan.maths.vector import MINVAL, dot6, get6, get10, mul_inertia
 from cardan.model.kernel_views import Data, Model
 
 
-@stage
-def crb(m: Model, d: Data) -> int:
-    """Compute the joint-space inertia matrix by the composite rigid body algorithm.
-
-    Reads cinert, cdof; writes crb (nbody, 10), qM (nM,).
-    """
+@kernel
+def _composite_inertia(m: Model, d: Data) -> None:
+    """Compute `crb` and `qM`, without the inertia of tendons."""
     # backward pass: inertias of the subtrees as rigid bodies
     for body in range(m.nbody):
         for k in range(10):
@@ -37,6 +35,26 @@ def crb(m: Model, d: Data) -> int:
         for adr in range(start, m.aux.M_rowadr[dof + 1]):
             d.qM[adr] = dot6(get6(d.cdof, m.aux.M_colind[adr]), force)
         d.qM[start] += m.dof_armature[dof]
+    if any_added_armature(m):
+        for dof in range(m.nv):
+            d.qM[m.aux.M_rowadr[dof]] += added_armature(m, m.dof_jntid[dof])
+
+
+@stage
+def crb(m: Model, d: Data) -> int:
+    """Compute the joint-space inertia matrix by the composite rigid body algorithm, without the inertia of tendons.
+
+    Reads cinert, cdof; writes crb (nbody, 10), qM (nM,).
+    """
+    _composite_inertia(m, d)
+    return OK
+
+
+@stage
+def crb_with_tendons(m: Model, d: Data) -> int:
+    """Do as `crb`, and add the inertia of tendons (`cardan.dynamics.reflected`). Also reads ten_J."""
+    _composite_inertia(m, d)
+    add_tendon_inertia(m, d)
     return OK
 
 

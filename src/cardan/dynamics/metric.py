@@ -26,7 +26,8 @@ from cardan.dynamics.bias import add_applied_forces
 from cardan.dynamics.derivatives import actuator_moment
 from cardan.dynamics.fluid import has_fluid
 from cardan.dynamics.inertia import factor_ld, solve_ld
-from cardan.dynamics.powers import dof_slope, has_spring
+from cardan.dynamics.powers import has_spring
+from cardan.dynamics.reflected import any_added_damping, dof_slope
 from cardan.dynamics.stiffness import actuator_slopes, joint_stiffness, tendon_damping, tendon_stiffness
 from cardan.dynamics.switches import has_dampers, has_springs
 from cardan.dynamics.tendon import tendon_moment
@@ -90,8 +91,9 @@ def _add_joints(m: Model, d: Data) -> None:
                     d.work.metric_diag[dof + i] += h * stiffness
                     d.work.metric_shift[dof + i] += stiffness * d.qvel[dof + i]
     if has_dampers(m):
+        added = any_added_damping(m)
         for dof in range(m.nv):
-            d.work.metric_diag[dof] += h * max(dof_slope(m, d, dof), 0.0)
+            d.work.metric_diag[dof] += h * max(dof_slope(m, d, dof, added), 0.0)
 
 
 @kernel

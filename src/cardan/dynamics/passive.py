@@ -9,6 +9,7 @@ from __future__ import annotations
 from cardan.dynamics.jacobian import apply_ft
 from cardan.dynamics.kinematics import get_quat
 from cardan.dynamics.powers import has_powers, length_of, secant
+from cardan.dynamics.reflected import added_secant, any_added_damping
 from cardan.dynamics.switches import has_dampers, has_springs
 from cardan.dynamics.tendon import tendon_moment
 from cardan.enums.codes import DSBL_GRAVITY, JNT_BALL, JNT_FREE
@@ -97,23 +98,33 @@ def _add_joint_powers(m: Model, d: Data, joint: int) -> None:
 
 @kernel
 def _add_powers(m: Model, d: Data, springs: bool, dampers: bool) -> None:
-    """Add the quadratic and cubic forces of springs and dampers to `qfrc_spring` and `qfrc_damper`."""
+    """Add to `qfrc_spring` and `qfrc_damper` all but the linear forces of joints and tendons.
+
+    These are the quadratic and cubic forces, and the damping that actuators add.
+    """
     for joint in range(m.njnt if springs else 0):
         if has_powers(m.jnt_stiffnesspoly, joint):
             _add_joint_powers(m, d, joint)
     for dof in range(m.nv if dampers else 0):
         if has_powers(m.dof_dampingpoly, dof):
             d.qfrc_damper[dof] -= secant(0.0, m.dof_dampingpoly, dof, abs(d.qvel[dof])) * d.qvel[dof]
+    added = dampers and any_added_damping(m)
+    for dof in range(m.nv if added else 0):
+        d.qfrc_damper[dof] -= added_secant(m, m.dof_jntid[dof], abs(d.qvel[dof])) * d.qvel[dof]
     for tendon in range(m.ntendon):
-        spring = damper = 0.0
+        spring = damping = 0.0
         if springs and has_powers(m.tendon_stiffnesspoly, tendon):
             extension = tendon_extension(m, d, tendon)
             spring = -secant(0.0, m.tendon_stiffnesspoly, tendon, extension) * extension
-        if dampers and has_powers(m.tendon_dampingpoly, tendon):
-            velocity = d.ten_velocity[tendon]
-            damper = -secant(0.0, m.tendon_dampingpoly, tendon, abs(velocity)) * velocity
-        if spring == 0.0 and damper == 0.0:
+        if dampers:
+            speed = abs(d.ten_velocity[tendon])
+            if has_powers(m.tendon_dampingpoly, tendon):
+                damping = secant(0.0, m.tendon_dampingpoly, tendon, speed)
+            if added:
+                damping += added_secant(m, m.njnt + tendon, speed)
+        if spring == 0.0 and damping == 0.0:
             continue
+        damper = -damping * d.ten_velocity[tendon]
         for k in range(m.aux.ten_rowadr[tendon], m.aux.ten_rowadr[tendon + 1]):
             moment = tendon_moment(m, d, tendon, k)
             d.qfrc_spring[m.aux.ten_colind[k]] += moment * spring

@@ -12,7 +12,7 @@ from math import sqrt
 from cardan.jit import kernel
 from cardan.maths.types import ConstArray2, Vec3
 from cardan.maths.vector import dot3
-from cardan.model.kernel_views import Data, Model
+from cardan.model.kernel_views import Model
 
 
 @kernel
@@ -57,9 +57,3 @@ def length_of(displacement: Vec3) -> float:
 def has_spring(m: Model, joint: int) -> bool:
     """Return whether a joint has a spring."""
     return m.jnt_stiffness[joint] != 0.0 or has_powers(m.jnt_stiffnesspoly, joint)
-
-
-@kernel
-def dof_slope(m: Model, d: Data, dof: int) -> float:
-    """Return the rate at which the damping force of a dof grows with its velocity."""
-    return slope(m.dof_damping[dof], m.dof_dampingpoly, dof, abs(d.qvel[dof]))

@@ -14,6 +14,7 @@ from cardan.dynamics.couplings import quartic, tendon_offset
 from cardan.dynamics.external import add_applied_and_contacts, add_pair, add_wrench
 from cardan.dynamics.passive import tendon_extension
 from cardan.dynamics.powers import secant
+from cardan.dynamics.reflected import added_secant, inertial_force
 from cardan.dynamics.switches import has_dampers, has_springs
 from cardan.dynamics.tendon import AT_PULLEY, AT_SITE
 from cardan.enums.codes import (
@@ -94,14 +95,19 @@ def _row_share(m: Model, d: Data, row: int, tendon: int) -> float:
 
 @kernel
 def _tendon_force(m: Model, d: Data, tendon: int) -> float:
-    """Sum of the spring, damper, actuator and constraint forces along a tendon, positive if they lengthen it."""
-    force = 0.0
+    """Sum of the forces along a tendon, positive if they lengthen it.
+
+    These are the forces of its spring, damper, inertia, actuators and constraints.
+    """
+    force = inertial_force(m, d, tendon)
     if has_springs(m):
         extension = tendon_extension(m, d, tendon)
         force -= secant(m.tendon_stiffness[tendon], m.tendon_stiffnesspoly, tendon, extension) * extension
     if has_dampers(m):
         velocity = d.ten_velocity[tendon]
-        force -= secant(m.tendon_damping[tendon], m.tendon_dampingpoly, tendon, abs(velocity)) * velocity
+        speed = abs(velocity)
+        own = secant(m.tendon_damping[tendon], m.tendon_dampingpoly, tendon, speed)
+        force -= (own + added_secant(m, m.njnt + tendon, speed)) * velocity
     for actuator in range(m.nu):
         if m.actuator_trntype[actuator] == TRN_TENDON and m.actuator_trnid[actuator, 0] == tendon:
             force += m.actuator_gear[actuator, 0] * d.actuator_force[actuator]

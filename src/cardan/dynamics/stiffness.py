@@ -13,6 +13,7 @@ from cardan.dynamics.history import control_of
 from cardan.dynamics.muscle import muscle_bias_stiffness, muscle_gain_stiffness
 from cardan.dynamics.passive import rotation_from_rest, tendon_extension, translation_from_rest
 from cardan.dynamics.powers import has_powers, length_of, slope
+from cardan.dynamics.reflected import added_slope
 from cardan.enums.codes import BIAS_AFFINE, BIAS_MUSCLE, GAIN_AFFINE, GAIN_MUSCLE, JNT_BALL, JNT_FREE
 from cardan.jit import kernel
 from cardan.maths.types import Vec2
@@ -58,10 +59,9 @@ def tendon_stiffness(m: Model, d: Data, tendon: int) -> float:
 @kernel
 def tendon_damping(m: Model, d: Data, tendon: int) -> float:
     """Rate at which a tendon's damping force grows with its velocity (N s/m), at least 0."""
-    linear, poly = m.tendon_damping[tendon], m.tendon_dampingpoly
-    if linear == 0.0 and not has_powers(poly, tendon):
-        return 0.0
-    return max(slope(linear, poly, tendon, abs(d.ten_velocity[tendon])), 0.0)
+    speed = abs(d.ten_velocity[tendon])
+    own = slope(m.tendon_damping[tendon], m.tendon_dampingpoly, tendon, speed)
+    return max(own + added_slope(m, m.njnt + tendon, speed), 0.0)
 
 
 @kernel

@@ -317,6 +317,11 @@ def winding_tendon(m: Model, d: Data) -> int:
     return _all_tendons(m, d, SAME_WINDING)
 
 
+def has_tendons(m: MjModel) -> bool:
+    """Return whether the model has tendons."""
+    return m.ntendon > 0
+
+
 def has_spatial_tendons(m: MjModel) -> bool:
     """Return whether any tendon is spatial."""
     return bool((m.wrap_type != WRAP_JOINT).any())

@@ -488,6 +488,9 @@ class _MjModelTendonViews:
     rgba: NDArray[float32]
     stiffnesspoly: NDArray[float64]
     dampingpoly: NDArray[float64]
+    armature: NDArray[float64]
+    actfrclimited: NDArray[uint8]
+    actfrcrange: NDArray[float64]
     id: int
     name: str
 
@@ -520,6 +523,9 @@ class _MjModelActuatorViews:
     history: NDArray[int32]
     historyadr: NDArray[int32]
     delay: NDArray[float64]
+    armature: NDArray[float64]
+    damping: NDArray[float64]
+    dampingpoly: NDArray[float64]
     id: int
     name: str
 
@@ -1175,12 +1181,20 @@ class ModelFields:
     dof_dampingpoly: NDArray[float64]
     tendon_stiffnesspoly: NDArray[float64]
     tendon_dampingpoly: NDArray[float64]
+    tendon_armature: NDArray[float64]
+    tendon_actfrclimited: NDArray[uint8]
+    tendon_actfrcrange: NDArray[float64]
+    actuator_armature: NDArray[float64]
+    actuator_damping: NDArray[float64]
+    actuator_dampingpoly: NDArray[float64]
     geom_piece: NDArray[int32]
     nstick: int
     geom_stick: NDArray[uint8]
     geom_lagged: NDArray[uint8]
     pair_stick: NDArray[uint8]
     pair_lagged: NDArray[uint8]
+    jnt_actuatorid: NDArray[int32]
+    tendon_actuatorid: NDArray[int32]
     nactuator: int
     nout: int
     flg_gravcomp: int
@@ -1232,13 +1246,7 @@ class ModelFields:
     nefm0L: int
     nefmCvert: int
     jnt_springyield: NDArray[float64]
-    tendon_armature: NDArray[float64]
     tendon_springyield: NDArray[float64]
-    tendon_actfrclimited: NDArray[uint8]
-    tendon_actfrcrange: NDArray[float64]
-    actuator_armature: NDArray[float64]
-    actuator_damping: NDArray[float64]
-    actuator_dampingpoly: NDArray[float64]
     actuator_ctrlspec: NDArray[int32]
     mesh_octnum: NDArray[int32]
     oct_depth: NDArray[int32]
@@ -1247,9 +1255,7 @@ class ModelFields:
     oct_coeff: NDArray[float64]
     key_plastic: NDArray[float64]
     jnt_plasticadr: NDArray[int32]
-    jnt_actuatorid: NDArray[int32]
     tendon_plasticadr: NDArray[int32]
-    tendon_actuatorid: NDArray[int32]
     mesh_octadr: NDArray[int32]
     tex_contenttypeadr: NDArray[int32]
     tex_data: NDArray[uint8]

@@ -18,7 +18,7 @@ from cardan.jit.memory.struct import Shared
 from cardan.model import hulls, polygons, sparsity
 from cardan.model.fields_work import DERIVED
 from cardan.model.sparsity import as_table, columns, derivation, row_addresses
-from cardan.model.tendon_sparsity import moment_rows, tendon_rows
+from cardan.model.tendon_sparsity import driver_rows, moment_rows, tendon_rows
 from cardan.model.topology import attach_tree_tables
 
 if TYPE_CHECKING:
@@ -48,6 +48,8 @@ _TABLES: dict[str, tuple[Callable[[MjModel], np.ndarray], tuple[str, ...]]] = {
     "aux.wrap_entry": (lambda m: tendon_rows(m).entry, ("nwrap",)),
     "aux.moment_rowadr": (lambda m: row_addresses(moment_rows(m)), ("nu",)),
     "aux.moment_colind": (lambda m: columns(moment_rows(m)), ("nu",)),
+    "aux.driver_rowadr": (lambda m: row_addresses(driver_rows(m)), ("nu", "njnt", "ntendon")),
+    "aux.driver": (lambda m: columns(driver_rows(m)), ("nu",)),
     "aux.collision_body": (lambda m: as_table(np.flatnonzero(m.body_geomnum > 0)), _ALL),
     "aux.body_weldparent": (lambda m: m.body_weldid[m.body_parentid[m.body_weldid]], _ALL),
     "aux.collider": (lambda m: _no_colliders(), _ALL),

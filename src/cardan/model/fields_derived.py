@@ -17,6 +17,7 @@ from cardan.jit.memory.fields import Field
 from cardan.model import mesh_views as meshes
 from cardan.model import sparse_views as sparse
 from cardan.model import tree_views as trees
+from cardan.model.tendon_sparsity import contributors
 
 if TYPE_CHECKING:
     pass
@@ -72,13 +73,7 @@ CONSTANT: dict[str, tuple[Field, ...]] = {
             *("noct", "nplastic", "nefm0dof", "nefm0L", "nefmCvert"),
         )),
         Field("jnt_springyield", "f8", ("njnt",), "yield threshold of the spring; 0: elastic"),
-        Field("tendon_armature", "f8", ("ntendon",), "inertia of the tendon's velocity"),
         Field("tendon_springyield", "f8", ("ntendon",), "yield threshold of the spring; 0: elastic"),
-        Field("tendon_actfrclimited", "u1", ("ntendon",), "whether the total actuator force is limited"),
-        Field("tendon_actfrcrange", "f8", ("ntendon", 2), "range of the total actuator force"),
-        Field("actuator_armature", "f8", ("nu",), "inertia added to joint or tendon"),
-        Field("actuator_damping", "f8", ("nu",), "damping added to joint or tendon"),
-        Field("actuator_dampingpoly", "f8", ("nu", 2), "its higher coefficients"),
         Field("actuator_ctrlspec", "i4", ("nu",), "signature of the inputs"),
         Field("sensor_intprm", "i4", ("nsensor", 3), "integer parameters"),
         Field("mesh_octnum", "i4", ("nmesh",), "number of octree nodes"),
@@ -90,9 +85,7 @@ CONSTANT: dict[str, tuple[Field, ...]] = {
     ),
     "-1": (
         Field("jnt_plasticadr", "i4", ("njnt",), "start in the plastic state; -1: none"),
-        Field("jnt_actuatorid", "i4", ("njnt",), "actuator that adds armature or damping; -1: none"),
         Field("tendon_plasticadr", "i4", ("ntendon",), "start in the plastic state; -1: none"),
-        Field("tendon_actuatorid", "i4", ("ntendon",), "actuator that adds armature or damping; -1: none"),
         Field("mesh_octadr", "i4", ("nmesh",), "first octree node; -1: none"),
         Field("tex_contenttypeadr", "i4", ("ntex",), "start of the content type; -1: none"),
     ),
@@ -125,7 +118,11 @@ def _number_of_polygons(name: str, doc: str, part: str) -> View:
     return _view(name, "i8", (), doc, lambda m: len(getattr(meshes.polygons(m), part)))
 
 
+_CONTRIBUTOR = "actuator that adds armature or damping; -1: none, -2: several"
+
 MODEL_VIEWS: tuple[View, ...] = (
+    _view("jnt_actuatorid", "i4", ("njnt",), _CONTRIBUTOR, lambda m: contributors(m)[: m.njnt]),
+    _view("tendon_actuatorid", "i4", ("ntendon",), _CONTRIBUTOR, lambda m: contributors(m)[m.njnt :]),
     _same("nactuator", "i8", (), "number of actuators", "nu"),
     _same("nout", "i8", (), "number of force outputs of actuators", "nu"),
     _view("flg_gravcomp", "u1", (), "whether any body has gravity compensation", lambda m: m.ngravcomp > 0),
@@ -187,7 +184,7 @@ BOOLEAN = frozenset(
         *("actuator_actearly", "actuator_actlimited", "actuator_ctrllimited", "actuator_forcelimited", "eq_active0"),
         *("flex_centered", "flex_flatskin", "flex_rigid", "flexedge_rigid", "geom_castshadow", "jnt_actfrclimited"),
         *("jnt_actgravcomp", "jnt_limited", "light_active", "light_castshadow", "mat_texuniform", "tendon_limited"),
-        *("bvh_active", "eq_active"),
+        *("bvh_active", "eq_active", "tendon_actfrclimited"),
     )
 )
 """Fields of bytes that are of the type bool in MuJoCo 4.0."""

@@ -68,3 +68,12 @@ LATER_PASSIVE: tuple[Field, ...] = (
     Field("tendon_stiffnesspoly", "f8", ("ntendon", 2), "quadratic and cubic coefficients of the spring"),
     Field("tendon_dampingpoly", "f8", ("ntendon", 2), "quadratic and cubic coefficients of damping"),
 )
+
+LATER_TRANSMISSIONS: tuple[Field, ...] = (
+    Field("tendon_armature", "f8", ("ntendon",), "inertia of changes of the length, kg or kg m^2"),
+    Field("tendon_actfrclimited", "u1", ("ntendon",), "whether the total actuator force on the tendon is limited"),
+    Field("tendon_actfrcrange", "f8", ("ntendon", 2), "lower and upper limit of the total actuator force"),
+    Field("actuator_armature", "f8", ("nu",), "inertia that the joint or tendon gets, before gear^2"),
+    Field("actuator_damping", "f8", ("nu",), "damping that the joint or tendon gets, before gear^2"),
+    Field("actuator_dampingpoly", "f8", ("nu", 2), "quadratic and cubic coefficients of this damping"),
+)

@@ -109,6 +109,28 @@ def moment_rows(m: MjModel) -> list[Sequence[int]]:
     return rows
 
 
+@once
+def driver_rows(m: MjModel) -> list[list[int]]:
+    """Return the actuators on each joint, then those on each tendon, in ascending order."""
+    rows: list[list[int]] = [[] for _ in range(m.njnt + m.ntendon)]
+    for actuator, (kind, target) in enumerate(zip(m.actuator_trntype.tolist(), m.actuator_trnid.tolist(), strict=True)):
+        if kind in ON_JOINT:
+            rows[target[0]].append(actuator)
+        elif kind == TRN_TENDON:
+            rows[m.njnt + target[0]].append(actuator)
+    return rows
+
+
+def contributors(m: MjModel) -> np.ndarray:
+    """Return, for each joint and then each tendon, the actuator that adds armature or damping to it.
+
+    The value is -1 if there is none, and -2 if there are several.
+    """
+    adds = (m.actuator_armature != 0.0) | (m.actuator_damping != 0.0) | m.actuator_dampingpoly.any(axis=1)
+    rows = [[actuator for actuator in row if adds[actuator]] for row in driver_rows(m)]
+    return np.array([-1 if not row else row[0] if len(row) == 1 else -2 for row in rows], np.int32)
+
+
 # --- kernels ---------------------------------------------------------------------------------------------------------
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from math import inf, sqrt
 
+from cardan.dynamics.actuation import tendon_actuator_force
 from cardan.dynamics.com import object_acceleration, object_body, object_mat, object_pos, object_velocity, velocity_at
 from cardan.dynamics.external import contact_force, side_body
 from cardan.dynamics.jacobian import arm_of
@@ -18,7 +19,6 @@ from cardan.enums.codes import (
     GEOM_ELLIPSOID,
     GEOM_SPHERE,
     OBJ_SITE,
-    TRN_TENDON,
 )
 from cardan.jit import kernel
 from cardan.maths.types import Vec2, Vec3
@@ -71,11 +71,7 @@ def jointactuatorfrc(m: Model, d: Data, i: int) -> None:
 @kernel
 def tendonactuatorfrc(m: Model, d: Data, i: int) -> None:
     """Total force of all actuators on a tendon, N."""
-    total = 0.0
-    for actuator in range(m.nu):
-        if m.actuator_trntype[actuator] == TRN_TENDON and m.actuator_trnid[actuator, 0] == m.sensor_objid[i]:
-            total += d.actuator_force[actuator]
-    put1(m, d, i, total)
+    put1(m, d, i, tendon_actuator_force(m, d, m.sensor_objid[i]))
 
 
 @kernel

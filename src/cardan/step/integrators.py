@@ -14,7 +14,8 @@ from cardan.dynamics.derivatives import factor_lu, implicit_inertia, solve_lu
 from cardan.dynamics.free_bodies import factor_blocks, solve_blocks
 from cardan.dynamics.inertia import factor_ld, solve_ld
 from cardan.dynamics.kinematics import integrate_pos
-from cardan.dynamics.powers import dof_slope, has_powers
+from cardan.dynamics.powers import has_powers
+from cardan.dynamics.reflected import any_added_damping, damps_a_joint, dof_slope
 from cardan.enums.codes import DSBL_ACTUATION, DSBL_DAMPER, DSBL_EULERDAMP
 from cardan.jit import OK, kernel, stage
 from cardan.maths.types import ConstArray1
@@ -58,11 +59,14 @@ NOT_IMPLICIT = DSBL_EULERDAMP | DSBL_DAMPER
 
 @kernel
 def has_damping(m: Model) -> bool:
-    """Return whether the model has joint damping that the Euler integrator integrates implicitly."""
+    """Return whether joints have damping, their own or of actuators, that Euler's method integrates implicitly."""
     if m.opt.disableflags & NOT_IMPLICIT:
         return False
     for i in range(m.nv):
         if m.dof_damping[i] > 0.0 or has_powers(m.dof_dampingpoly, i):
+            return True
+    for actuator in range(m.nu):
+        if damps_a_joint(m, actuator):
             return True
     return False
 
@@ -72,8 +76,9 @@ def damped_inertia(m: Model, d: Data) -> None:
     """Set qH to M + h diag(damping), with the slopes of nonlinear damping."""
     for adr in range(m.nM):
         d.qH[adr] = d.qM[adr]
+    added = any_added_damping(m)
     for i in range(m.nv):
-        d.qH[m.aux.M_rowadr[i]] += m.opt.timestep * dof_slope(m, d, i)
+        d.qH[m.aux.M_rowadr[i]] += m.opt.timestep * dof_slope(m, d, i, added)
 
 
 @kernel

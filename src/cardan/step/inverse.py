@@ -12,7 +12,7 @@ from cardan.dynamics.bias import add_applied_forces
 from cardan.dynamics.derivatives import actuator_moment
 from cardan.dynamics.free_bodies import subtract_bias
 from cardan.dynamics.inertia import mul_m, mul_symmetric, solve_m
-from cardan.dynamics.powers import dof_slope
+from cardan.dynamics.reflected import any_added_damping, dof_slope
 from cardan.dynamics.tendon import tendon_moment
 from cardan.jit import OK, kernel, stage
 from cardan.maths.types import ConstIntArray1
@@ -83,8 +83,9 @@ def continuous_acc_euler(m: Model, d: Data) -> int:
     """Convert the discrete-time qacc of the Euler integrator to the continuous-time M^-1 (M + h diag(damping)) qacc."""
     _begin_continuous(m, d)
     if has_damping(m):
+        added = any_added_damping(m)
         for i in range(m.nv):
-            d.qacc[i] += m.opt.timestep * dof_slope(m, d, i) * d.work.qacc_discrete[i]
+            d.qacc[i] += m.opt.timestep * dof_slope(m, d, i, added) * d.work.qacc_discrete[i]
     solve_m(m, d, d.qacc)
     return OK
 

@@ -27,7 +27,7 @@ from cardan.constraint.surfaces import (
 )
 from cardan.constraint.update import inv_constraint, reference_constraint
 from cardan.dynamics.actuation import actuation_stage
-from cardan.dynamics.bias import fwd_acceleration, rne, rne_post_constraint
+from cardan.dynamics.bias import fwd_acceleration, rne, rne_post_constraint, rne_with_tendons
 from cardan.dynamics.com import com_pos, com_vel
 from cardan.dynamics.derivatives import (
     coriolis_derivatives,
@@ -45,14 +45,14 @@ from cardan.dynamics.fluid import (
 )
 from cardan.dynamics.free_bodies import free_body_derivatives, has_standalone_bodies
 from cardan.dynamics.history import has_history, push_histories, push_histories_of_start, read_controls
-from cardan.dynamics.inertia import crb, factor_m
+from cardan.dynamics.inertia import crb, crb_with_tendons, factor_m
 from cardan.dynamics.kinematics import camlight, kinematics, kinematics_at_use
 from cardan.dynamics.metric import discrete_acceleration, effective_metric
 from cardan.dynamics.muscle import has_muscles, muscles
 from cardan.dynamics.passive import passive
 from cardan.dynamics.reactions import rne_post_with_tendons
 from cardan.dynamics.switches import leaves_passive
-from cardan.dynamics.tendon import has_spatial_tendons, spatial_tendon_stage, tendon, tendon_velocity
+from cardan.dynamics.tendon import has_spatial_tendons, has_tendons, spatial_tendon_stage, tendon, tendon_velocity
 from cardan.dynamics.transmission import (
     actuator_velocity,
     has_spatial_transmissions,
@@ -260,9 +260,10 @@ MAKE_CONSTRAINT = (Chosen(constraint_stages, "make_constraint"), when(remembers_
 PROJECT = when(is_dual, Chosen(projection_stages))
 EARLY_PROJECT = unless(is_discrete, PROJECT)  # the effective metric is known after actuation; the solver projects
 TENDON = (
-    when(lambda m: m.ntendon > 0 and not has_spatial_tendons(m), tendon),
+    when(lambda m: has_tendons(m) and not has_spatial_tendons(m), tendon),
     when(has_spatial_tendons, Chosen(lambda m: [spatial_tendon_stage(m)], "spatial_tendon")),
 )
+INERTIA = unless(has_tendons, crb), when(has_tendons, crb_with_tendons)
 FLEX = (when(has_flexes, flex), when(has_edges, edges))
 TRANSMISSION = (when(lambda m: m.nu > 0, transmission), when(has_spatial_transmissions, spatial_transmission))
 DETECTION = (
@@ -285,7 +286,7 @@ POSITION_PARTS = (
         *FLEX,
         *TENDON,
     ),
-    timed("POS_INERTIA", crb, factor_m),
+    timed("POS_INERTIA", *INERTIA, factor_m),
     *COLLISION,
     timed("POS_MAKE", *MAKE_CONSTRAINT, when(wants_islands, find_islands)),
     also_timed("POS_KINEMATICS", *TRANSMISSION),
@@ -318,12 +319,13 @@ FWD_VELOCITY = (
     timed(
         "VELOCITY",
         when(has_edges, edge_velocity),
-        when(lambda m: m.ntendon > 0, tendon_velocity),
+        when(has_tendons, tendon_velocity),
         when(lambda m: m.nu > 0, actuator_velocity),
         com_vel,
         *PASSIVE_FORCES,
         *REFERENCE,
-        rne,
+        unless(has_spatial_tendons, rne),
+        when(has_spatial_tendons, rne_with_tendons),
     ),
 )
 SENSOR_POS = (
@@ -495,7 +497,7 @@ PROGRAMS: dict[str, tuple[Any, ...]] = {
     "mj_tendon": TENDON,
     "mj_transmission": TRANSMISSION,
     "mj_crb": (timed("POS_INERTIA", crb),),
-    "mj_makeM": (timed("POS_INERTIA", crb),),
+    "mj_makeM": (timed("POS_INERTIA", *INERTIA),),
     "mj_fwdKinematics": (*KINEMATICS, com_pos, camlight, *FLEX, *TENDON),
     "mj_factorM": (factor_m,),
     "mj_comVel": (com_vel,),

@@ -67,7 +67,9 @@ def _put_equalities(scribe: Scribe) -> None:
 
 _TENDON = fields(
     "tendon_",
-    "group limited range margin stiffness damping frictionloss width rgba",
+    "group limited range margin stiffness damping frictionloss armature width rgba",
+    actuatorfrclimited="actfrclimited",
+    actuatorfrcrange="actfrcrange",
     solreflimit="solref_lim",
     solimplimit="solimp_lim",
     solreffriction="solref_fri",
@@ -107,7 +109,7 @@ _SECOND = {"cranksite": "slidersite", "site": "refsite"}
 _ACTUATOR = fields(
     "actuator_",
     "dyntype gaintype biastype dynprm gainprm biasprm ctrllimited ctrlrange forcelimited forcerange "
-    "actlimited actrange actearly gear cranklength lengthrange group",
+    "actlimited actrange actearly gear cranklength lengthrange group armature damping",
 )
 
 

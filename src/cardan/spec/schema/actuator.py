@@ -10,6 +10,7 @@ from cardan.spec.schema.rows import (
     Attribute,
     ElementRow,
     boolean,
+    coefficients,
     element,
     integer,
     keyword,
@@ -53,8 +54,8 @@ _LIMITS = (_CTRLLIMITED, _CTRLRANGE, _ACTLIMITED, _ACTRANGE)
 _INHERITRANGE = real("inheritrange", 0.0, "take the range of the target, scaled by this; 0: don't")
 _ACTEARLY = boolean("actearly", False, "force from the next activation")
 _ARMATURE: tuple[Attribute, ...] = (
-    real("armature", 0.0, "inertia of the rotor", since="3.7", later="inertia of actuators"),
-    reals("damping", (1, 3), (0.0, 0.0, 0.0), "damping coefficients", since="3.7", later="damping of actuators"),
+    real("armature", 0.0, "inertia of the rotor", since="3.7"),
+    replace(coefficients("damping", "damping coefficient; quadratic, cubic coefficient"), since="3.7"),
 )
 _VELRANGE = reals("velrange", 2, (0.0, 0.0), "range of the velocity setpoint", since="3.12")
 _FFRANGE = reals("ffrange", 2, (0.0, 0.0), "range of the feedforward", since="3.12")

@@ -141,8 +141,8 @@ TENDON_SHARED: tuple[Attribute, ...] = (
     name("tendon"),
     CLASS,
     GROUP,
-    *passive("tendon", since="3.3.1", later="limits of actuator forces on tendons"),
-    real("armature", 0.0, "inertia of changes of the length", since="3.3.1", later="inertia of tendons"),
+    *passive("tendon", since="3.3.1"),
+    real("armature", 0.0, "inertia of changes of the length", since="3.3.1"),
     reals("springlength", (1, 2), (-1.0, -1.0), "range of lengths without spring force; -1: as in the initial "
           "configuration; one value: both ends", repeat=True),
     USER,
