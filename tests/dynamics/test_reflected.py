@@ -75,7 +75,7 @@ def state_of(d: cardan.MjData) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize("jacobian", ["dense", "sparse"])
-@pytest.mark.parametrize("integrator", INTEGRATORS)
+@pytest.mark.parametrize("integrator", [*INTEGRATORS, "discrete"])
 def test_steps(integrator: str, jacobian: str) -> None:
     """Forward dynamics, one step and ten steps."""
     m, d = started(integrator, jacobian=jacobian)
@@ -142,7 +142,7 @@ out = d.qfrc_inverse.copy()
 
 
 @pytest.mark.parametrize("discrete", [False, True])
-@pytest.mark.parametrize("integrator", INTEGRATORS[:3])
+@pytest.mark.parametrize("integrator", [*INTEGRATORS[:3], "discrete"])
 def test_inverse(integrator: str, discrete: bool) -> None:
     m, d = started(integrator)
     m.opt.enableflags |= discrete * cardan.mjtEnableBit.mjENBL_INVDISCRETE

@@ -98,10 +98,7 @@ def _add_joint_powers(m: Model, d: Data, joint: int) -> None:
 
 @kernel
 def _add_powers(m: Model, d: Data, springs: bool, dampers: bool) -> None:
-    """Add to `qfrc_spring` and `qfrc_damper` all but the linear forces of joints and tendons.
-
-    These are the quadratic and cubic forces, and the damping that actuators add.
-    """
+    """Add quadratic and cubic forces to `qfrc_spring` and `qfrc_damper`, and the damping that actuators add."""
     for joint in range(m.njnt if springs else 0):
         if has_powers(m.jnt_stiffnesspoly, joint):
             _add_joint_powers(m, d, joint)

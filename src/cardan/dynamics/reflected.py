@@ -166,8 +166,8 @@ def add_tendon_inertia(m: Model, d: Data) -> None:
 def _segment_drift(m: Model, d: Data, acceleration: Array2, site1: int, site2: int) -> float:
     """Second derivative of the distance between two sites, at the given `acceleration` of bodies (nbody, 6).
 
-    It is u' (a_2 - a_1) + |w|^2 / distance, with the unit vector u from site 1 to site 2 and the part w of the relative
-    velocity that is orthogonal to u.
+    It is u' (a_2 - a_1) + |w|^2 / distance. The unit vector u points from site 1 to site 2. The vector w is the part of
+    the relative velocity that is orthogonal to u.
     """
     body1, body2 = m.site_bodyid[site1], m.site_bodyid[site2]
     point1, point2 = get3(d.site_xpos, site1), get3(d.site_xpos, site2)
