@@ -23,6 +23,7 @@ ACTUATORS = (
     '<intvelocity joint="j" kp="3" kv="2"/>',
     '<intvelocity joint="j" kp="3" kv="2" actrange="-1 1"/>',
     '<intvelocity joint="j" inheritrange="1.5"/>',
+    '<position joint="j" kp="0" inheritrange="1"/>',
     '<intvelocity joint="j" inheritrange=".5" actrange="-1 1"/>',
     '<intvelocity joint="j" dampratio="1" actrange="-1 1"/>',
     '<intvelocity joint="j" kp="3" actrange="1 -1"/>',

@@ -192,7 +192,8 @@ def _inherit_ranges(
         values = element.resolved()
         factor, gain = values.get("inheritrange") or 0.0, values["gainprm"][0]
         # the force of a servo is a gain times (control - length), so that controls are positions
-        servo = values["biastype"] == "affine" and gain != 0.0 and values["biasprm"][1] == -gain
+        kinds = values["gaintype"], values["biastype"]
+        servo = kinds == ("fixed", "affine") and values["biasprm"][1] == -gain
         if factor <= 0.0 or not servo:
             continue
         attribute = "actrange" if values["dyntype"] == "integrator" else "ctrlrange"
