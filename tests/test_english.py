@@ -27,6 +27,7 @@ PAGES = (
     "docs/life-of-a-step.md",
     "docs/mjspec.md",
     "docs/nonconvex.md",
+    "docs/sticking.md",
     "docs/parity.md",
     "docs/performance.md",
     "docs/pictures.md",

@@ -39,7 +39,7 @@ from cardan.collision.contact import LAGGED, STICKS
 from cardan.constraint.contact import contact_axis
 from cardan.constraint.rows import get_solimp, stiffness_damping
 from cardan.dynamics.jacobian import is_sparse
-from cardan.enums.codes import WARN_CONTACTFULL
+from cardan.enums.codes import INT_DISCRETE, WARN_CONTACTFULL
 from cardan.jit import OK, kernel, stage
 from cardan.maths.types import Vec3
 from cardan.maths.vector import add_scaled3, dot3, get2, get3, get9, mul_mat_t_vec3, mul_mat_vec3, sub3
@@ -207,13 +207,22 @@ def _stretch(m: Model, d: Data, con: int, row: int) -> None:
 
 
 @kernel
-def _yield(d: Data, con: int, row: int) -> None:
+def _end_of_step(m: Model, d: Data, i: int) -> float:
+    """Factor by which the integrator discrete has enlarged 1 / R of a row and reduced its reference acceleration."""
+    if m.opt.integrator != INT_DISCRETE:
+        return 1.0
+    h = m.opt.timestep
+    return 1.0 + h * d.efc_KBIP[i, 1] + h * h * d.efc_KBIP[i, 0] * d.efc_KBIP[i, 2]
+
+
+@kernel
+def _yield(m: Model, d: Data, con: int, row: int) -> None:
     """Scale the deformation down, if necessary, so that the elastic force lies in the cone of the normal force."""
     squared = 0.0
     for j in range(1, d.contact.dim[con]):
         i = row + j
         force = d.efc_D[i] * d.efc_KBIP[i, 0] * d.efc_KBIP[i, 2] * d.contact.deformation[con, j - 1]
-        share = force / d.contact.friction[con, j - 1]
+        share = force / (d.contact.friction[con, j - 1] * _end_of_step(m, d, i))
         squared += share * share
     needed, normal = sqrt(squared), d.efc_force[row]
     if needed > normal:
@@ -274,7 +283,7 @@ def remember_contacts(m: Model, d: Data) -> int:
             break
         if d.contact.law[con] & STICKS:
             _stretch(m, d, con, row)
-            _yield(d, con, row)
+            _yield(m, d, con, row)
         _remember(d, con, slot, d.efc_force[row])
         slot += 1
     _forget(m, d, slot)

@@ -429,7 +429,7 @@ def _runge_kutta(on_group: bool) -> tuple[Any, ...]:
 
 
 RUNGE_KUTTA = (when(is_4_0, *_runge_kutta(True)), unless(is_4_0, *_runge_kutta(False)))
-DISCRETE = timed("ADVANCE", WARM_START, HISTORY, discrete, PLUGIN_ADVANCE)
+DISCRETE = timed("ADVANCE", WARM_START, HISTORY, discrete, CONTACT_MEMORY, PLUGIN_ADVANCE)
 SINGLE_STEP = (when(_explicit_kinds, EULER), when(_implicit_kinds, *IMPLICIT), when(is_discrete, DISCRETE))
 INTEGRATE = (
     Chosen(_known_integrator),
