@@ -162,8 +162,12 @@ def test_parameters_of_contact_sensors() -> None:
     sensor.intprm[:2] = [0b11, 2]
     assert sensor.get_data_size() == 4
     assert 'data="found force" reduce="maxforce"' in spec.to_xml()
-    with pytest.raises(MjcfError, match="intprm: unknown bits"):
-        sensor.intprm = [1 << 9, 0, 1]
+    for wrong, text in (([1 << 9, 0, 1], "9 bits of the data"), ([0, 0, 1], "data"), ([1, 4, 1], "not a reduction")):
+        sensor.intprm = wrong
+        with pytest.raises(MjcfError, match=text):
+            spec.compile()
+    sensor.intprm = [1, 0, 1]
+    spec.compile()
     assert spec.add_sensor(type=cardan.mjtSensor.mjSENS_CLOCK).intprm.tolist() == [0, 0, 0]
 
 

@@ -394,6 +394,8 @@ def view_class(name: str) -> type[ElementView]:
     if owner == "MjModel" and kind.name == "jnt":
         for short, field in _JOINT_4_0.items():
             body[short] = _in_version(body[short], _own_attribute(MODEL.by_name[field]))
+    if owner == "MjModel" and kind.name == "tendon":
+        body["_limited"] = body["limited"]  # a second name that MuJoCo's package has
     body.update(_computed_attributes(owner, kind, prefixes, body))
     for new, old in RENAMED_ARRAYS.items():
         if MODEL.by_name[old] in fields.values():

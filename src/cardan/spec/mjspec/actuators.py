@@ -340,25 +340,27 @@ class MjsSensor(Named):
         self._write_intprm()
 
     def _write_intprm(self) -> None:
-        """Write the integer parameters to the element, if its type has attributes for them.
-
-        Raises:
-            MjcfError: a parameter has no meaning for this type of sensor.
-        """
+        """Write the integer parameters to the element, if its type has attributes for them and they are valid."""
         row, (bits, reduction, number) = self.element.row, self._intprm
         words = _DATA.get(row.tag)
-        if row.tag == "insidesite":
-            super().write(row.attributes["enclosed"], "intprm", bool(bits & 1))
-        if words is None or not any(self._intprm):
+        if words is None or not any(self._intprm) or self._wrong_intprm() is not None:
             return
-        if bits >> len(words):
-            raise self.element.error(f"unknown bits of the data: {bits:#x}", "intprm")
         super().write(row.attributes["data"], "intprm", " ".join(w for i, w in enumerate(words) if bits >> i & 1))
         if row.tag == "contact":
-            if reduction not in REDUCE.words:
-                raise self.element.error(f"{reduction} is not a reduction; expected 0 to {len(REDUCE) - 1}", "intprm")
             super().write(row.attributes["reduce"], "intprm", REDUCE.words[reduction])
             super().write(row.attributes["num"], "intprm", number)
+
+    def _wrong_intprm(self) -> Any:
+        """Return an error about integer parameters that have no meaning for this type of sensor, or None."""
+        row, (bits, reduction, _) = self.element.row, self._intprm
+        words = _DATA.get(row.tag, ())
+        if not words or not any(self._intprm):
+            return None
+        if bits <= 0 or bits >> len(words):
+            return self.element.error(f"{bits:#x} is not a combination of the {len(words)} bits of the data", "intprm")
+        if row.tag == "contact" and reduction not in REDUCE.words:
+            return self.element.error(f"{reduction} is not a reduction; expected 0 to {len(REDUCE) - 1}", "intprm")
+        return None
 
     def _clear_aims(self) -> None:
         for name in ("objtype", "reftype", *(n for names in _attributes(self.element.row) for n in names.values())):
@@ -392,6 +394,9 @@ class MjsSensor(Named):
 
     def pending(self) -> Any:
         """Return an error if the object or the reference does not match the sensor's type, or None."""
+        wrong = self._wrong_intprm()
+        if wrong is not None:
+            return wrong
         for attributes, side in zip(_attributes(self.element.row), ("obj", "ref"), strict=True):
             if self._aims[side + "name"] and self._aim(side + "type", attributes) is None:
                 names = ["an object of a kind" if kind == "@" else mjtObj(OBJECT[kind]).name for kind in attributes]
