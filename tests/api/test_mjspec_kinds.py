@@ -180,3 +180,17 @@ def test_single_precision_is_written_in_decimal() -> None:
     assert geom.element["rgba"] == (0.7, 0.2, 0.3, 1.0)
     other = spec.worldbody.add_geom(size=[1, 1, 1], rgba=geom.rgba)
     assert other.element["rgba"] == geom.element["rgba"]
+
+
+def test_alignment_of_free_joints() -> None:
+    """``align`` of a joint of type free, which MJCF has only for ``freejoint``."""
+    spec: Any = cardan.MjSpec()
+    body = spec.worldbody.add_body()
+    body.add_geom(size=[0.1, 0, 0], pos=[1, 0, 0])
+    joint = body.add_joint(
+        name="j", type=cardan.mjtJoint.mjJNT_FREE, align=cardan.mjtAlignFree.mjALIGNFREE_TRUE, group=2
+    )
+    assert (joint.type, joint.align, joint.group) == (0, cardan.mjtAlignFree.mjALIGNFREE_TRUE, 2)
+    assert spec.compile().body_pos[1].tolist() == [1, 0, 0]
+    with pytest.raises(MjcfError, match="no align"):
+        spec.worldbody.add_body().add_joint().align = cardan.mjtAlignFree.mjALIGNFREE_TRUE

@@ -141,13 +141,32 @@ class MjsJoint(InBody):
         return super().read(row, part)
 
     def write(self, row: Attribute, name: str, value: Any, part: str | None = None) -> None:
-        """Write an attribute as `Struct.write` does. For a ``freejoint``, the type ``free`` is accepted."""
+        """Write an attribute as `Struct.write` does. For a ``freejoint``, the type ``free`` is accepted.
+
+        A free joint whose ``align`` is set becomes a ``freejoint``, which alone has this attribute in MJCF.
+        """
+        if row.name == "align":
+            self._become_freejoint()
         if not (
             name == "type"
             and self.element.row.tag == "freejoint"
             and engine_number(mjtJoint, value) == mjtJoint.mjJNT_FREE
         ):
             super().write(row, name, value, part)
+
+    def _become_freejoint(self) -> None:
+        """Turn a ``joint`` of type ``free`` into a ``freejoint``, if it has only attributes that both have."""
+        element: Any = self.element
+        others = element.attributes.keys() - FREEJOINT.attributes.keys() - {"type"}
+        if (
+            element.row.tag == "joint"
+            and not element.row.is_entry
+            and element.resolved()["type"] == "free"
+            and not others
+        ):
+            element.attributes.pop("type", None)
+            element.row = FREEJOINT
+            element.tree.changed()
 
 
 @fields(
