@@ -196,6 +196,38 @@ def test_derivatives(integrator: str, compat: str, jacobian: str) -> None:
     assert_same_jacobians(m, d)
 
 
+@pytest.mark.skipif(not jit_enabled, reason="exact derivatives need native code")
+def test_derivatives_by_parameters() -> None:
+    """Derivatives of the next velocity by the model's new fields equal differences."""
+    m, d = started("implicitfast")
+    m.opt.disableflags |= cardan.mjtDisableBit.mjDSBL_CONTACT
+    names = ("tendon_armature", "actuator_armature", "actuator_damping", "actuator_dampingpoly", "tendon_actfrcrange")
+    exact = cardan.derivatives(m, d, ("qvel",), names)
+    start = state_of(d)
+
+    def velocity() -> np.ndarray:
+        other = cardan.MjData(m)
+        for name, values in start.items():
+            getattr(other, name)[:] = values
+        cardan.mj_step(m, other)
+        return other.qvel.copy()
+
+    for name in names:
+        field, changed = getattr(m, name).reshape(-1), 0.0
+        for k in np.flatnonzero(field).tolist():  # 0 switches off
+            before, ends = field[k], []
+            h = 1e-4 * abs(before)
+            for sign in (1.0, -1.0):
+                field[k] = before + sign * h
+                ends.append(velocity())
+            field[k] = before
+            wanted = (ends[0] - ends[1]) / (2.0 * h)
+            changed = max(changed, np.abs(wanted).max())
+            found = exact["qvel", name].reshape(m.nv, -1)[:, k]
+            np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6 * max(1.0, np.abs(wanted).max()))
+        assert changed > 1e-3, name
+
+
 def test_bias() -> None:
     """The bias force of a tendon is its armature times J times the second derivative of its length."""
     m, d = started("Euler", "3.1")
