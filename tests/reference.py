@@ -20,6 +20,7 @@ NEWER = {
     "vis.global_.cameraid": lambda ref: -1,
     "vis.global_.orthographic": lambda ref: 0,
     "geom_piece": lambda ref: 0,
+    "eq_relative": lambda ref: 0,
     "geom_castshadow": lambda ref: 1,
     "cam_projection": lambda ref: 0,
     "cam_output": lambda ref: 1,

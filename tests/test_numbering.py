@@ -193,3 +193,54 @@ def test_visual_flags() -> None:
     cardan.set_compat(None)
     assert (option.flags[cardan.mjtVisFlag.mjVIS_SDFITER], option.flags[30]) == (1, 0)
     assert (scene.flags[cardan.mjtRndFlag.mjRND_SEGMENT], scene.flags[8]) == (1, 0)
+
+
+WELDS = """
+<mujoco>
+  <worldbody>
+    <body name="a"><freejoint/><geom size=".1"/><site name="s"/></body>
+    <body name="b" pos="1 0 0"><freejoint/><geom size=".1"/><site name="t"/></body>
+  </worldbody>
+  <equality>
+    <weld name="w" body1="a" body2="b"/><weld body1="a" body2="b" relpose="1 0 0 1 0 0 0"/>
+    <weld body1="a" body2="b" relpose="0 1 0 0 0 0 0"/><weld site1="s" site2="t"/>
+    <connect body1="a" body2="b" anchor="0 0 1"/><weld body1="a" anchor="0 0 1"/>
+  </equality>
+</mujoco>
+"""
+SET_CONST = """
+m = mujoco.MjModel.from_xml_string(xml)
+d = mujoco.MjData(m)
+out = [m.eq_data.copy()]
+m.qpos0[0] = 5
+mujoco.mj_setConst(m, d)
+out.append(m.eq_data.copy())
+m.eq_data[0, 11], m.eq_data[1][11] = 0, 1
+m.eq_data[2][3:6] = [1, 2, 3]
+m.equality(4).data[:3] = [0, 1, 0]
+m.qpos0[0] = 7
+mujoco.mj_setConst(m, d)
+out += [m.eq_data.copy(), m.equality("w").data.copy()]
+"""
+
+
+def test_twelfth_number_of_equality_data() -> None:
+    """It decides whether `mj_setConst` computes the pose of a weld; assignments to rows and parts write through."""
+    names = {"mujoco": cardan, "xml": WELDS}
+    exec(SET_CONST, names)
+    for own, theirs in zip(names["out"], later_run(SET_CONST, xml=WELDS), strict=True):
+        np.testing.assert_allclose(own, theirs, atol=1e-9)
+    m = copy.copy(cardan.MjModel.from_xml_string(WELDS))
+    assert m.eq_data[:, 11].tolist() == [1, 0, 1, 0, 0, 1]
+    m.eq_data += 1.0
+    assert m.eq_data[1, 11] == 1.0 and m.eq_data[1, 0] == 1.0
+
+
+def test_types_of_4_0() -> None:
+    """Integers that have another type; writing to their copies changes the model."""
+    m = cardan.MjModel.from_xml_string(
+        '<mujoco><asset><texture name="t" type="2d" builtin="flat" width="4" height="4"/></asset></mujoco>'
+    )
+    assert m.tex_adr.dtype == m.texture("t").adr.dtype == np.int64
+    m.tex_adr[0] = 3
+    assert internals.array(m, "tex_adr")[0] == 3

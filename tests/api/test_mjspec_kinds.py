@@ -81,7 +81,6 @@ WITHOUT = ("camera.intrinsic", "flex.stressyield", "flex.size", "flex.elastic3d"
 OTHER = {
     "flex.passive": "a truth value",
     "equality.objtype": "follows from the type",
-    "equality.data": "the twelfth number tells only that a weld had no relpose",
 }
 """Attributes with another type or value, and the reason."""
 

@@ -138,6 +138,11 @@ def add_equalities(build: Build) -> None:
         "eq_type": [EQUALITY[element.row.tag] for element in read],
         "eq_data": _data(equalities),
     }
+    if build.tree.compat == "4.0":
+        columns["eq_relative"] = [
+            int(element.tag == "weld" and "site1" not in element.attributes and not any(row[6:10]))
+            for element, row in zip(read, columns["eq_data"], strict=True)
+        ]
     build.columns.update({name: [*map(column.__getitem__, which)] for name, column in columns.items()})
 
 
@@ -161,18 +166,19 @@ def set_equality_data(m: MjModel, d: MjData | Scratch) -> None:
 
     For a connect constraint, the anchor in the second body is computed from the anchor in the first body. For a weld
     constraint with a given relative pose, the quaternion is normalised. Without this pose, the anchor in the first body
-    and the relative pose are computed. Constraints between sites are left unchanged.
+    and the relative pose are computed; in MuJoCo 4.0, also whenever constants are computed anew. Constraints of sites
+    are left unchanged.
     """
     for i, kind in enumerate(internals.array(m, "eq_type").tolist()):
         if kind not in (EQ_CONNECT, EQ_WELD) or m.eq_objtype[i] == OBJ_SITE:
             continue
-        bodies, data = (m.eq_obj1id[i], m.eq_obj2id[i]), m.eq_data[i]
+        bodies, data = (m.eq_obj1id[i], m.eq_obj2id[i]), internals.array(m, "eq_data")[i]
         (pos1, quat1), (pos2, quat2) = [(tuple(d.xpos[b].tolist()), tuple(d.xquat[b].tolist())) for b in bodies]
         anchor: tuple = tuple(data[:3].tolist())
         if kind == EQ_CONNECT:
             point = add3(pos1, rot_vec_quat(anchor, quat1))
             data[3:6] = rot_vec_quat(sub3(point, pos2), neg_quat(quat2))
-        elif data[6:10].any():
+        elif data[6:10].any() and not m.eq_relative[i]:
             data[6:10] = normalize4(tuple(data[6:10].tolist()))
         else:
             back = neg_quat(quat1)

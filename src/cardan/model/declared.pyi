@@ -462,6 +462,7 @@ class _MjModelEqualityViews:
     solref: NDArray[float64]
     solimp: NDArray[float64]
     data: NDArray[float64]
+    relative: NDArray[uint8]
     id: int
     name: str
 
@@ -1193,6 +1194,7 @@ class ModelFields:
     geom_lagged: NDArray[uint8]
     pair_stick: NDArray[uint8]
     pair_lagged: NDArray[uint8]
+    eq_relative: NDArray[uint8]
     jnt_actuatorid: NDArray[int32]
     tendon_actuatorid: NDArray[int32]
     nactuator: int

@@ -25,6 +25,10 @@ OWN_CONTACTS: tuple[Field, ...] = (
     Field("pair_lagged", "u1", ("npair",), "whether normal forces of the last step limit friction of the pair"),
 )
 
+OWN_RELATIONS: tuple[Field, ...] = (
+    Field("eq_relative", "u1", ("neq",), "4.0: whether a weld keeps its pose at qpos0, the 12th number of eq_data"),
+)
+
 REMEMBERED = frozenset(field.name for field in OWN_CONTACTS)
 """Arrays that have an effect only if the model remembers contacts."""
 MEMORY_WIDTH = 16

@@ -701,6 +701,7 @@ class Model:
     geom_lagged: Final[ConstIntArray1]
     pair_stick: Final[ConstIntArray1]
     pair_lagged: Final[ConstIntArray1]
+    eq_relative: Final[ConstIntArray1]
 
 class _Data_warning:
     lastinfo: Final[IntArray1]

@@ -42,7 +42,7 @@ from cardan.model.fields_own import REMEMBERED
 from cardan.model.named import ModelNames
 from cardan.model.pickling import packed, unpack
 from cardan.model.plugin_life import number_plugins
-from cardan.model.renumbered import RENUMBERED, RETYPED
+from cardan.model.renumbered import RENUMBERED, RETYPED, widened
 from cardan.model.renumbered import attribute as renumbered_attribute
 from cardan.model.tables import MODEL, SIZE_NAMES
 from cardan.model.vfs import MjVfs
@@ -499,11 +499,18 @@ def _text_property(name: str, doc: str) -> property:
     return property(get, doc=doc)
 
 
+def _eq_data(m: MjModel) -> np.ndarray:
+    """Return the data of equality constraints: (neq, 11), in a process with compat 4.0 (neq, 12)."""
+    return widened(m._memory.arrays["eq_data"], m._memory.arrays["eq_relative"])
+
+
 for _field in MODEL.members(""):
     if _field.is_scalar:
         setattr(MjModel, _field.name, scalar_property(_field))
     elif _field.name in TEXT_FIELDS:
         setattr(MjModel, _field.name, _text_property(_field.name, _field.doc))
+    elif _field.name == "eq_data":
+        setattr(MjModel, "eq_data", property(_eq_data, doc=_field.doc))  # noqa: B010
     elif _field.name in RENUMBERED or _field.name in RETYPED:
         setattr(MjModel, _field.name, renumbered_attribute(_field.name, _field.doc))
     else:

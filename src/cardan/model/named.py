@@ -26,7 +26,7 @@ from cardan.model.computed import views_of
 from cardan.model.declared import DataFields, ModelFields
 from cardan.model.fields_derived import BOOLEAN, DATA_VIEWS, MODEL_VIEWS
 from cardan.model.fields_later import RENAMED_ARRAYS
-from cardan.model.renumbered import RENUMBERED, RETYPED, in_process
+from cardan.model.renumbered import RENUMBERED, RETYPED, in_process, widened
 from cardan.model.sparsity import DOF_WIDTH, QPOS_WIDTH
 from cardan.model.tables import DATA, MODEL
 
@@ -328,6 +328,17 @@ def _own_attribute(field: Field) -> property:
     def get(view: ElementView) -> np.ndarray:
         part = view._parts.get(name)
         return _part(view, field) if part is None else part
+
+    if name == "eq_data":
+
+        def get_wide(view: ElementView) -> np.ndarray:
+            relative = view._memory.arrays["eq_relative"]
+            return widened(get(view), relative[view._id : view._id + 1].reshape(()))
+
+        def put_wide(view: ElementView, value: Any) -> None:
+            get_wide(view)[...] = value
+
+        return property(get_wide, put_wide, doc=field.doc)
 
     if name in RENUMBERED or name in RETYPED:
 

@@ -62,6 +62,39 @@ def in_process(name: str, array: np.ndarray) -> np.ndarray:
     return shown
 
 
+class WidenedArray(np.ndarray):
+    """Rows of `eq_data` with their twelfth number, `eq_relative`. Assignments also change the model's two arrays."""
+
+    _whole: np.ndarray | None = None
+    _source: tuple[np.ndarray, np.ndarray] | None = None
+
+    def __array_finalize__(self, other: np.ndarray | None) -> None:
+        # views share the memory of the whole array; results of computations own theirs
+        if isinstance(other, WidenedArray) and self.base is not None:
+            self._whole, self._source = other._whole, other._source
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        super().__setitem__(key, value)
+        if self._whole is not None and self._source is not None and np.may_share_memory(self, self._whole):
+            data, relative = self._source
+            data[...] = self._whole[..., :-1]
+            relative[...] = self._whole[..., -1] != 0
+
+
+def widened(data: np.ndarray, relative: np.ndarray) -> np.ndarray:
+    """Return `eq_data`, or a row of it, as the process's version of MuJoCo has it: with 12 columns in 4.0.
+
+    Args:
+        data: the model's array (neq, 11) or a row of it.
+        relative: the model's array `eq_relative` (neq) or an element of it, as a view.
+    """
+    if not is_later():
+        return data
+    shown = np.concatenate((data, relative[..., None]), axis=-1).view(WidenedArray)
+    shown._whole, shown._source = shown.view(np.ndarray), (data, relative)
+    return shown
+
+
 def attribute(name: str, doc: str) -> property:
     """Return the property of a model for one of the fields in `RENUMBERED` or `RETYPED`."""
 

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 
 from cardan.enums import mjtEq, mjtObj, mjtWrap
+from cardan.enums.numbering import is_later
 from cardan.spec.mjspec.settings import EqualityDefault
 from cardan.spec.mjspec.struct import Field, Named, Struct, fields, struct_class
 from cardan.spec.mjspec.values import LiveArray, engine_number, live_array, shown
 from cardan.spec.schema import keywords
 from cardan.spec.schema.relations import CONTACT, EQUALITY, EQUALITY_DATA, FIXED, PAIR, SPATIAL, equality_objects
 from cardan.spec.schema.rows import Attribute, ElementRow
-
-_NDATA = 11
 
 MjsPair = struct_class("MjsPair", PAIR, geom1="geomname1", geom2="geomname2")
 MjsExclude = struct_class("MjsExclude", CONTACT.children["exclude"], body1="bodyname1", body2="bodyname2")
@@ -37,6 +36,11 @@ def tag_of(words: keywords.Words, struct: Struct, value: Any, message: str) -> s
 def _kinds(row: ElementRow) -> list[str]:
     """Return the kinds of objects that a constraint can connect, the usual kind first."""
     return [*dict.fromkeys(attribute.kind or "" for attribute in row.references if attribute.name != "class")]
+
+
+def _count() -> int:
+    """Return the length of ``data``: 11, or 12 in a process with compat 4.0. The twelfth number has no effect."""
+    return 12 if is_later() else 11
 
 
 def _object_name(number: int) -> property:
@@ -114,8 +118,11 @@ class MjsEquality(EqualityDefault):
 
     @property
     def data(self) -> LiveArray:
-        """Data of the constraint (11 numbers): anchor, relative pose and torque scale, or polynomial coefficients."""
-        values, data = self.element.resolved(), np.zeros(_NDATA)
+        """Data of the constraint: anchor, relative pose and torque scale, or polynomial coefficients.
+
+        These are 11 numbers, in a process with compat 4.0 12.
+        """
+        values, data = self.element.resolved(), np.zeros(_count())
         data[10] = 1.0
         for name, part in EQUALITY_DATA[self.element.row.tag].items():
             data[part] = 0.0 if values[name] is None else values[name]
@@ -124,8 +131,8 @@ class MjsEquality(EqualityDefault):
     @data.setter
     def data(self, value: Any) -> None:
         numbers = np.asarray(value, float).ravel()
-        if len(numbers) > _NDATA:
-            raise self.element.error(f"expected at most {_NDATA} numbers, found {len(numbers)}", "data")
+        if len(numbers) > _count():
+            raise self.element.error(f"expected at most {_count()} numbers, found {len(numbers)}", "data")
         full = np.array(self.data)
         full[: len(numbers)] = numbers
         row = self.element.row
