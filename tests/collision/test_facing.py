@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan.collision.distance import is_polytope, load_core
+from cardan.collision.distance import has_faces, load_core
 from cardan.collision.facing import touches_face
+from cardan.collision.stationary import touches_smoothly
 from cardan.jit.front.stage import jit_enabled
 from cardan.model import internals
 
@@ -20,6 +21,10 @@ ROUND *= 0.25 / np.linalg.norm(ROUND, axis=1)[:, None]
 MESHES = {"cube": CUBE, "prism": PRISM, "round": ROUND}
 KINDS = {
     "box": 'type="box" size=".2 .25 .3"',
+    "cylinder": 'type="cylinder" size=".25 .3"',
+    "ellipsoid": 'type="ellipsoid" size=".2 .25 .3"',
+    "capsule": 'type="capsule" size=".2 .3"',
+    "sphere": 'size=".2"',
     "plate": 'type="box" size=".6 .5 .02"',
     **{name: f'type="mesh" mesh="{name}"' for name in MESHES},
 }
@@ -58,9 +63,20 @@ def place(m: cardan.MjModel, d: cardan.MjData, rng: np.random.Generator, tilt: f
     return found
 
 
-@pytest.mark.parametrize(
-    "kinds", [("box", "cube"), ("plate", "prism"), ("cube", "cube"), ("round", "prism")], ids="-".join
-)
+PAIRS = [
+    ("box", "cube"),
+    ("plate", "prism"),
+    ("cube", "cube"),
+    ("round", "prism"),
+    ("ellipsoid", "plate"),
+    ("cylinder", "plate"),
+    ("cylinder", "cylinder"),
+    ("capsule", "cube"),
+    ("sphere", "prism"),
+]
+
+
+@pytest.mark.parametrize("kinds", PAIRS, ids="-".join)
 def test_contacts_have_the_distance_that_a_search_finds(kinds):
     m, d = pair(*kinds)
     rng = np.random.default_rng(0)
@@ -69,28 +85,43 @@ def test_contacts_have_the_distance_that_a_search_finds(kinds):
         distance = place(m, d, rng, TILTS[k % len(TILTS)], rng.choice([-1e-5, -1e-3, -0.02, -0.1, 5e-3]))
         if distance > REACH:  # along the line between the centres, a plate may not come closer
             continue
-        for shape in range(2):
-            load_core(m.view, d.view, shape, shape)
+        radii = sum(load_core(m.view, d.view, shape, shape) for shape in range(2))
         internals.array(d, "work.shape_vertex")[:] = 0
         if touches_face(m.view, d.view, 0, 1, 1.0):
             at_face += 1
-            assert -internals.number(d, "work.overlap_depth") == pytest.approx(distance, abs=1e-9)
+            assert -internals.number(d, "work.overlap_depth") - radii == pytest.approx(distance, abs=1e-9)
             apart = np.diff(internals.array(d, "work.witness"), axis=0)[0]
             normal = internals.array(d, "work.overlap_normal")[0]
-            np.testing.assert_allclose(apart, distance * normal, atol=1e-9)
+            np.testing.assert_allclose(apart, (distance + radii) * normal, atol=1e-9)
         cardan.mj_collision(m, d)
         np.testing.assert_allclose(d.contact.dist, [distance], atol=1e-9)
     assert at_face > POSES / 12
 
 
-def test_only_boxes_and_meshes_with_a_hull_have_faces():
+@pytest.mark.parametrize("kinds", [("ellipsoid", "ellipsoid"), ("sphere", "ellipsoid")], ids="-".join)
+def test_smooth_shapes_have_the_distance_that_a_search_finds(kinds):
+    m, d = pair(*kinds)
+    rng = np.random.default_rng(1)
+    smooth = 0
+    for k in range(POSES):
+        distance = place(m, d, rng, TILTS[k % len(TILTS)], rng.choice([-1e-5, -1e-3, -0.02, -0.1, -0.3, 5e-3]))
+        radii = sum(load_core(m.view, d.view, shape, shape) for shape in range(2))
+        if touches_smoothly(m.view, d.view, 1.0):
+            smooth += 1
+            assert -internals.number(d, "work.overlap_depth") - radii == pytest.approx(distance, abs=1e-9)
+        cardan.mj_collision(m, d)
+        np.testing.assert_allclose(d.contact.dist, [distance], atol=1e-9)
+    assert smooth > POSES / 2
+
+
+def test_round_shapes_have_no_faces():
     m = cardan.MjModel.from_xml_string(
         '<mujoco><worldbody><body><freejoint/><geom type="box" size=".1 .1 .1"/></body>'
-        '<body><freejoint/><geom type="cylinder" size=".1 .1"/></body></worldbody></mujoco>'
+        '<body><freejoint/><geom type="capsule" size=".1 .1"/></body></worldbody></mujoco>'
     )
     d = cardan.MjData(m)
     cardan.mj_kinematics(m, d)
     for shape in range(2):
         load_core(m.view, d.view, shape, shape)
-    assert is_polytope(d.view, 0)
-    assert not is_polytope(d.view, 1)
+    assert has_faces(d.view, 0)
+    assert not has_faces(d.view, 1)

@@ -17,7 +17,7 @@ from cardan.collision.capsule import axis_z, clamp, from_geom
 from cardan.collision.contact import put_contact
 from cardan.collision.culling import axis_separates, boxes_apart, forget_axis, keep_axis
 from cardan.collision.epa import TOLERANCE, expand_polytope, is_deepest, polish, start_polytope
-from cardan.collision.facing import is_polytope, touches_face
+from cardan.collision.facing import has_faces, touches_face
 from cardan.collision.gjk import FAR, SEPARATED, approach, copy_vertex
 from cardan.collision.gjk import TOLERANCE as ACCURATE
 from cardan.collision.hfield import bound_in_field, cell_range, load_prism, to_field, top_elevation
@@ -27,11 +27,13 @@ from cardan.collision.plane import plane_height
 from cardan.collision.stationary import (
     flat_side,
     found_point,
+    is_smooth,
     settle,
     settle_about,
     settle_on_flat,
     settle_on_lines,
     settle_over_face,
+    touches_smoothly,
 )
 from cardan.collision.support import load_geom, support
 from cardan.enums.codes import (
@@ -231,8 +233,12 @@ def exact_convex(m: Model, d: Data, geom1: int, geom2: int) -> int:
     d.work.takes_highest = 1
     d.work.shape_inflate = 0.0
     radius1, radius2 = shrink_to_core(m, d, 0, geom1), shrink_to_core(m, d, 1, geom2)
-    if is_polytope(d, 0) and is_polytope(d, 1) and touches_face(m, d, geom1, geom2, margin):
-        dist = -d.work.overlap_depth
+    limit = margin + radius1 + radius2
+    found = is_smooth(d, 0) and is_smooth(d, 1) and touches_smoothly(m, d, limit)
+    if has_faces(d, 0) or has_faces(d, 1):
+        found = touches_face(m, d, geom1, geom2, limit)
+    if found:
+        dist = leave_cores(d, radius1, radius2)
     else:
         dist = cores_distance(m, d, radius1, radius2, is_curved(m, geom1) or is_curved(m, geom2), margin)
     if dist > margin:

@@ -1,11 +1,11 @@
-"""Closest or deepest points of two polytopes at a face, found without a search.
+"""Closest or deepest points of two convex shapes at a face of one of them, found without a search.
 
 Most polytopes that touch do so at a face: a box lies on another box, or a corner of a mesh enters a side of a box. The
 face is then usually that along which the bounding boxes of both geoms overlap least, or the face of the other shape
-opposite to it. The vertex of the other shape that is farthest behind the face is taken. If the vertex is in front of
-the face, and its projection is in the face, both are the closest points. If it is behind the face, the depth along the
+opposite to it. The vertex is the point of the other shape that is farthest behind the face. If it is in front of the
+face, and its projection is in the face, both are the closest points. If it is behind the face, the depth e along the
 face normal n must be proved to be the depth of the overlap: the support function h of the Minkowski difference, which
-contains the origin, must not be less than the depth e in any direction u. Let u have the angle a to n.
+contains the origin, must not be less than e in any direction u. Let u have the angle a to n.
 
 - The difference contains the face minus the vertex, and thus a disc of radius r around e n. Here r is the distance of
   the vertex from the sides of the face. Hence h(u) >= e if tan(a / 2) <= r / e.
@@ -14,7 +14,7 @@ contains the origin, must not be less than the depth e in any direction u. Let u
 - The support point opposite to n is H below the origin, and w away from the line along n. Hence h(u) >= - H cos a -
   w sin a.
 
-If the face is found, the result is exact to rounding, and the same as that of a search (`gjk`, `epa`).
+All of this holds up to the relative `TOLERANCE`. If the face is found, the result is that of a search (`gjk`, `epa`).
 
 Sources: G. van den Bergen, Collision Detection in Interactive 3D Environments (2003), sections 4.2 and 4.3.8
 (penetration depth and Minkowski difference); S. Gottschalk, M. Lin, D. Manocha, OBBTree, SIGGRAPH 1996 (overlap of
@@ -30,7 +30,7 @@ from cardan.collision.culling import box_center, half_sizes
 from cardan.collision.facets import polygon_of, shape_axis, to_world
 from cardan.collision.hull_search import mesh_point, vertex_row
 from cardan.collision.support import support, support_difference
-from cardan.enums.codes import GEOM_BOX, GEOM_MESH
+from cardan.enums.codes import GEOM_BOX, GEOM_CYLINDER, GEOM_MESH
 from cardan.jit import kernel
 from cardan.maths.types import Vec3
 from cardan.maths.vector import (
@@ -52,11 +52,21 @@ TILT = 0.02
 """Tangent of the angle between the face normal and the four directions around it."""
 TURN = 0.3
 """Tangent of the angle by which these directions are turned, so that they are not along the sides of aligned boxes."""
-OPPOSITE = 0.9
-"""Smallest cosine of the angle between a direction and the normal of the face that is taken for it."""
+ALONG, OPPOSITE = 0.9999, 0.9
+"""Smallest cosines of the angles between an axis of the bounding box and the normal of the first face, and between
+opposite faces."""
+TOLERANCE = 1e-12
+"""Accuracy of the depth, relative to the sizes of the shapes."""
 NO_FACE = -1
 APEX = 4
 """Row of ``work.simplex`` with the support point opposite to the normal."""
+
+
+@kernel
+def has_faces(d: Data, shape: int) -> bool:
+    """Return whether a shape (0 or 1) of the pair is a box, a cylinder, or a mesh with a hull."""
+    kind = d.work.shape_type[shape]
+    return kind in (GEOM_BOX, GEOM_CYLINDER) or (kind == GEOM_MESH and d.work.shape_graphadr[shape] >= 0)
 
 
 @kernel
@@ -69,6 +79,8 @@ def extent_along(half: Vec3, x: Vec3, y: Vec3, z: Vec3, axis: Vec3) -> float:
 def facing_axis(m: Model, d: Data, geom1: int, geom2: int) -> tuple[int, Vec3]:
     """Find the face normal along which the bounding boxes of two geoms overlap least.
 
+    The geoms are loaded as shapes 0 and 1. At least one of them must have faces (`has_faces`).
+
     Returns:
         The shape with the face, 0 for the first geom or 1 for the second, and the outward normal of the face.
     """
@@ -78,7 +90,7 @@ def facing_axis(m: Model, d: Data, geom1: int, geom2: int) -> tuple[int, Vec3]:
     x2, y2, z2 = column3(mat2, 0), column3(mat2, 1), column3(mat2, 2)
     between = sub3(box_center(m, d, geom2), box_center(m, d, geom1))
     side, largest, chosen = 0, -inf, x1
-    for k in range(6):
+    for k in range(0 if has_faces(d, 0) else 3, 6 if has_faces(d, 1) else 3):
         axis = x1 if k == 0 else (y1 if k == 1 else (z1 if k == 2 else (x2 if k == 3 else (y2 if k == 4 else z2))))
         along = dot3(between, axis)
         gap = abs(along) - extent_along(half1, x1, y1, z1, axis) - extent_along(half2, x2, y2, z2, axis)
@@ -89,16 +101,17 @@ def facing_axis(m: Model, d: Data, geom1: int, geom2: int) -> tuple[int, Vec3]:
 
 
 @kernel
-def face_towards(m: Model, d: Data, shape: int, out: Vec3) -> tuple[int, Vec3, Vec3]:
+def face_towards(m: Model, d: Data, shape: int, out: Vec3, least: float) -> tuple[int, Vec3, Vec3]:
     """Find the face of a shape (0 or 1) whose outward normal is closest to the unit vector `out`.
 
-    Of a mesh, only the faces around the vertex farthest along `out` are compared.
+    Of a mesh, only the faces around the vertex farthest along `out` are compared. The cosine of the angle between the
+    normal and `out` must be above `least`.
 
     Returns:
-        The face (the axis of a box, the polygon of a mesh), or `NO_FACE` if no normal is close to `out`; its outward
-        normal and one of its points, world frame.
+        The face (the axis of a box or cylinder, the polygon of a mesh), or `NO_FACE` if no normal is close to `out`;
+        its outward normal and one of its points, world frame.
     """
-    face, best, normal, point = NO_FACE, OPPOSITE, out, out
+    face, best, normal, point = NO_FACE, least, out, out
     if d.work.shape_type[shape] == GEOM_MESH:
         point = support(m, d, shape, out)
         row = vertex_row(m, d, shape, d.work.shape_vertex[shape])
@@ -108,12 +121,14 @@ def face_towards(m: Model, d: Data, shape: int, out: Vec3) -> tuple[int, Vec3, V
             if dot3(across, out) > best:
                 face, best, normal = int(polygon), dot3(across, out), across
         return face, normal, point
-    for k in range(3):
+    cylinder = d.work.shape_type[shape] == GEOM_CYLINDER
+    for k in range(2 if cylinder else 0, 3):
         axis = shape_axis(d, shape, k)
         along = dot3(axis, out)
         if abs(along) > best:
             face, best, normal = k, abs(along), scale3(axis, 1.0 if along >= 0.0 else -1.0)
-            point = add_scaled3(get3(d.work.shape_pos, shape), normal, d.work.shape_size[shape, k])
+            half = d.work.shape_size[shape, 1 if cylinder else k]
+            point = add_scaled3(get3(d.work.shape_pos, shape), normal, half)
     return face, normal, point
 
 
@@ -124,7 +139,9 @@ def depth_in_face(m: Model, d: Data, shape: int, face: int, point: Vec3) -> floa
     `face` is from `face_towards`.
     """
     local = mul_mat_t_vec3(get9(d.work.shape_mat, shape), sub3(point, get3(d.work.shape_pos, shape)))
-    if d.work.shape_type[shape] != GEOM_MESH:
+    if d.work.shape_type[shape] == GEOM_CYLINDER:
+        return d.work.shape_size[shape, 0] - sqrt(local[0] * local[0] + local[1] * local[1])
+    if d.work.shape_type[shape] == GEOM_BOX:
         x, y = d.work.shape_size[shape, 0] - abs(local[0]), d.work.shape_size[shape, 1] - abs(local[1])
         z = d.work.shape_size[shape, 2] - abs(local[2])
         return min(y, z) if face == 0 else (min(x, z) if face == 1 else min(x, y))
@@ -163,11 +180,11 @@ def disc_around(d: Data, normal: Vec3) -> float:
 
 
 @kernel
-def is_depth(m: Model, d: Data, normal: Vec3, depth: float, inset: float) -> bool:
-    """Return whether the depth of two polytopes is proved to be `depth` (m), along `normal`, the normal of a face.
+def is_depth(m: Model, d: Data, normal: Vec3, depth: float, inset: float, slack: float) -> bool:
+    """Return whether the depth of two convex shapes is proved to be `depth` (m), along `normal`, the normal of a face.
 
     `normal` points from shape 0 to shape 1, and `inset` is the distance of the deepest vertex from the sides of the
-    face. See the module for the proof.
+    face, and `slack` the accuracy, both in m. See the module for the proof.
     """
     tangent = default_tangent(normal)
     other = cross(normal, tangent)
@@ -176,23 +193,16 @@ def is_depth(m: Model, d: Data, normal: Vec3, depth: float, inset: float) -> boo
     for k in range(4):
         aside = u if k == 0 else (v if k == 1 else (scale3(u, -1.0) if k == 2 else scale3(v, -1.0)))
         corner = support_difference(m, d, k, add_scaled3(normal, aside, TILT))
-        lost = max(lost, depth - dot3(corner, normal))
+        lost = max(lost, depth - dot3(corner, normal) - slack)
     radius = disc_around(d, normal)
-    near = min(inset / depth, 1.0)
-    if radius <= depth or 2.0 * radius * near <= 2.0 * depth * near * near + lost * (1.0 - near * near):
+    near = min(max(inset, 0.0) / depth, 1.0)
+    if radius <= depth or 2.0 * radius * near < 2.0 * depth * near * near + lost * (1.0 - near * near):
         return False
     apex = support_difference(m, d, APEX, scale3(normal, -1.0))
     below = -dot3(apex, normal)
     away = sqrt(max(dot3(apex, apex) - below * below, 0.0))
     far = depth / radius
     return below * (1.0 - far * far) - 2.0 * far * away > depth * (1.0 + far * far)
-
-
-@kernel
-def is_polytope(d: Data, shape: int) -> bool:
-    """Return whether a shape (0 or 1) of the pair is a box, or a mesh with a hull."""
-    kind = d.work.shape_type[shape]
-    return kind == GEOM_BOX or (kind == GEOM_MESH and d.work.shape_graphadr[shape] >= 0)
 
 
 @kernel
@@ -210,17 +220,21 @@ def set_points(d: Data, side: int, out: Vec3, vertex: Vec3, dist: float) -> None
 
 @kernel
 def touches_face(m: Model, d: Data, geom1: int, geom2: int, limit: float) -> bool:
-    """Find the signed distance of two polytopes, loaded as shapes 0 and 1, if it is at a face that is guessed.
+    """Find the signed distance of two convex shapes, loaded as shapes 0 and 1, if it is at a face that is guessed.
 
     Write ``d.work.overlap_depth`` (minus the distance), ``overlap_normal`` and ``witness``. If the shapes are found to
     be farther apart than `limit` (m), this is a lower bound of the distance, and the normal is also written to
     ``d.work.asked``. Return False if no face is found, or if the shapes may overlap less in another direction.
     """
+    slack = TOLERANCE * (m.geom_rbound[geom1] + m.geom_rbound[geom2])
     side, out = facing_axis(m, d, geom1, geom2)
-    for _ in range(2):
-        face, normal, point = face_towards(m, d, side, out)
+    for attempt in range(2):
+        face, normal, point = face_towards(m, d, side, out, ALONG if attempt == 0 else OPPOSITE)
         if face == NO_FACE:
-            return False
+            side, out = 1 - side, scale3(out, -1.0)
+            if attempt == 1 or d.work.shape_type[side] == GEOM_MESH or not has_faces(d, side):
+                return False
+            continue
         vertex = support(m, d, 1 - side, scale3(normal, -1.0))
         dist = dot3(sub3(vertex, point), normal)
         if dist > limit:
@@ -228,11 +242,13 @@ def touches_face(m: Model, d: Data, geom1: int, geom2: int, limit: float) -> boo
             set3(d.work.asked, 0, get3(d.work.overlap_normal, 0))
             return True
         inset = depth_in_face(m, d, side, face, vertex)
-        if inset >= 0.0:
+        if inset >= -slack:
             forward = normal if side == 0 else scale3(normal, -1.0)
-            found = dist > 0.0 or (dist < 0.0 and is_depth(m, d, forward, -dist, inset))
+            found = dist > 0.0 or (dist < 0.0 and is_depth(m, d, forward, -dist, inset, slack))
             if found:
                 set_points(d, side, normal, vertex, dist)
             return found
         side, out = 1 - side, scale3(normal, -1.0)
+        if not has_faces(d, side):
+            return False
     return False

@@ -54,6 +54,12 @@ SLANTED = sqrt(2.0 * TURNED)
 """Cosine of the angle between normal and line above which making them perpendicular would exceed `TURNED`."""
 EXACT_ALONG = 1e-11
 """A support point is along the normal if its perpendicular component, divided by its length, is below this."""
+ROUGH_STEPS = 12
+"""Maximum number of Newton steps from the direction between the centres."""
+LONGEST = 0.5
+"""Largest change of the unit normal in one of these steps."""
+NEAR = 1e-3
+"""These steps end if the support point is along the normal up to this share of the sizes of both shapes."""
 APART = 1e-6
 """Relative distance above which points found by a search count as different corners."""
 EXACT_FLAT = 1e-12
@@ -172,6 +178,59 @@ def settle(m: Model, d: Data) -> bool:
     set3(d.work.witness, 0, get3(d.work.simplex1, 4))
     set3(d.work.witness, 1, get3(d.work.simplex2, 4))
     return True
+
+
+@kernel
+def is_smooth(d: Data, shape: int) -> bool:
+    """Return whether a shape (0 or 1) of the pair is an ellipsoid or the core of a sphere."""
+    return d.work.shape_type[shape] == GEOM_ELLIPSOID or d.work.shape_type[shape] == GEOM_SPHERE
+
+
+@kernel
+def least_radius(d: Data, shape: int) -> float:
+    """Smallest radius of curvature (m) of a smooth shape's surface; 0 for a point."""
+    size = get3(d.work.shape_size, shape)
+    if d.work.shape_type[shape] != GEOM_ELLIPSOID:
+        return size[0]
+    shortest = min(size[0], size[1], size[2])
+    return shortest * shortest / max(size[0], size[1], size[2], MINVAL)
+
+
+@kernel
+def touches_smoothly(m: Model, d: Data, limit: float) -> bool:
+    """Find the signed distance of two smooth shapes (`is_smooth`) by Newton's method, without a search.
+
+    The method starts with the direction between the centres. A ball whose radius is the sum of the smallest radii of
+    curvature rolls freely inside the Minkowski difference (Blaschke; Schneider, section 3.2). A stationary normal of at
+    most this depth is therefore that of the least depth. If the shapes are apart, every stationary normal is the only
+    one.
+
+    Write ``d.work.overlap_depth``, ``overlap_normal`` and ``witness``. If the shapes are farther apart than `limit`
+    (m), the depth is minus a lower bound of their distance, and the normal is also written to ``d.work.asked``. Return
+    False if the method fails or the shapes overlap more.
+    """
+    normal = sub3(get3(d.work.shape_pos, 1), get3(d.work.shape_pos, 0))
+    length = norm3(normal)
+    if length < MINVAL:
+        return False
+    normal = scale3(normal, 1.0 / length)
+    near = NEAR * (norm3(get3(d.work.shape_size, 0)) + norm3(get3(d.work.shape_size, 1)))
+    for _ in range(ROUGH_STEPS):
+        point = support_difference(m, d, 4, normal)
+        reach = dot3(point, normal)
+        set3(d.work.overlap_normal, 0, normal)
+        d.work.overlap_depth = reach
+        if -reach > limit:
+            set3(d.work.asked, 0, normal)
+            return True
+        if norm3(add_scaled3(point, normal, -reach)) < near:
+            return settle(m, d) and d.work.overlap_depth <= least_radius(d, 0) + least_radius(d, 1)
+        turn, convex = newton_turn(d, normal, point)
+        if not convex:
+            return False
+        normal = add_scaled3(normal, turn, min(1.0, LONGEST / max(norm3(turn), MINVAL)))
+        normal = scale3(normal, 1.0 / norm3(normal))
+    return False
 
 
 @kernel
