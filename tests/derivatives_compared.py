@@ -6,7 +6,18 @@ import numpy as np
 
 import cardan
 
-INPUTS = ("qpos", "qvel", "act", "ctrl", "qacc_warmstart", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")
+INPUTS = (
+    "qpos",
+    "qvel",
+    "act",
+    "history",
+    "ctrl",
+    "qacc_warmstart",
+    "qfrc_applied",
+    "xfrc_applied",
+    "mocap_pos",
+    "mocap_quat",
+)
 
 
 def exact_jacobian(m: cardan.MjModel, d: cardan.MjData) -> np.ndarray:

@@ -52,6 +52,13 @@ NEWER = {
     "actuator_damping": lambda ref: 0.0,
     "actuator_dampingpoly": lambda ref: 0.0,
     "nhistory": lambda ref: 0,
+    "nactuator": lambda ref: ref.nu,
+    "nout": lambda ref: ref.nu,
+    "actuator_ctrladr": lambda ref: np.arange(ref.nu),
+    "actuator_ctrlnum": lambda ref: 1,
+    "actuator_ctrlspec": lambda ref: 0,
+    "actuator_outadr": lambda ref: np.arange(ref.nu),
+    "actuator_outnum": lambda ref: 1,
     "actuator_history": lambda ref: 0,
     "actuator_historyadr": lambda ref: -1,
     "actuator_delay": lambda ref: 0.0,
@@ -89,7 +96,8 @@ def roomy_model(path: Path) -> mujoco.MjModel:
 
 def model_from_reference(ref: mujoco.MjModel) -> MjModel:
     """A Cardan model with every field copied from a compiled reference model."""
-    m = MjModel({name: getattr(ref, name, 0) for name in SIZE_NAMES})
+    sizes = {name: getattr(ref, name, 0) for name in SIZE_NAMES} | {"nactuator": ref.nu, "nout": ref.nu}
+    m = MjModel(sizes)
     for field in MODEL.fields:
         if field.is_attached or field.name in (*SIZE_NAMES, *_EMPTY):
             continue

@@ -7,7 +7,6 @@ import pytest
 from later import later_run
 
 import cardan
-from cardan.errors import UnsupportedFeature
 
 MODEL = """<mujoco><default>{}</default><worldbody><body><joint name="j" range="-1 1"/><geom size=".1"/></body>
 </worldbody><actuator>{}</actuator></mujoco>"""
@@ -130,10 +129,10 @@ def test_version_of_a_specification(compat: str) -> None:
     assert spec.copy().compile().actuator_gainprm[0, 0] == (7.0 if compat == "3.1" else 1.0)
 
 
-def test_defaults_of_missing_actuators() -> None:
-    """A motor takes their gear; a general actuator would take their parameters, which is a missing feature."""
+def test_defaults_of_later_shortcuts() -> None:
+    """A motor takes their gear, a general actuator also their parameters."""
     for compat in ("3.1", "4.0"):
         xml = MODEL.format('<pid kp="3" gear="2" slewmax="1"/>', '<{} joint="j"/>')
         assert cardan.MjModel.from_xml_string(xml.format("motor"), compat=compat).actuator_gear[0, 0] == 2.0
-        with pytest.raises(UnsupportedFeature, match="pid actuators"):
-            cardan.MjModel.from_xml_string(xml.format("general"), compat=compat)
+        m = cardan.MjModel.from_xml_string(xml.format("general"), compat=compat)
+        assert (m.actuator_biasprm[0, 1], m.actuator_dynprm[0, 1], m.nu, m.na) == (-3.0, 1.0, 2, 1)

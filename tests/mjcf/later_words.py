@@ -21,15 +21,6 @@ vertex="0 0 0 1 0 0 0 1 0" element="0 1 2" {}/></deformable>"""
 MESH = '<asset><mesh name="m" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset>'
 
 NEEDED = {
-    "pid actuators": [
-        GENERAL.format('gaintype="pid"'),
-        "<default><pid kp='3' slewmax='1'/></default><actuator><pid joint=\"j\"/></actuator>",
-    ],
-    "models of DC motors": [GENERAL.format('dyntype="dcmotor"'), '<actuator><dcmotor joint="j"/></actuator>'],
-    "orientation servos": [
-        GENERAL.format('biastype="so3"'),
-        '<actuator><orientation joint="j" input="quat"/></actuator>',
-    ],
     "plastic springs": [
         JOINT.format('springyield="1"'),
         CLASS + TENDON.format('class="q"'),

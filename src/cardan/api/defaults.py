@@ -125,8 +125,8 @@ def mj_setLengthRange(m: MjModel, d: MjData, index: int, opt: MjLROpt) -> None:
     """
     check_pair("mj_setLengthRange", m, d)
     actuator = integer("mj_setLengthRange", "index", index)
-    if not 0 <= actuator < m.nu:
-        raise ValueError(f"mj_setLengthRange: index must be between 0 and {m.nu - 1}, found {actuator}")
+    if not 0 <= actuator < m.nactuator:
+        raise ValueError(f"mj_setLengthRange: index must be between 0 and {m.nactuator - 1}, found {actuator}")
     if not isinstance(opt, MjLROpt):
         raise TypeError(f"mj_setLengthRange: opt must be an MjLROpt, not {type(opt).__name__}")
     try:

@@ -26,14 +26,15 @@ OWN = -1  # the interpolation of the actuator or sensor itself
 
 @kernel
 def _read_control(m: Model, d: Data, id: int, time: float, result: Any, interp: int) -> int:
-    if len(result) != 1 or not OWN <= interp <= CUBIC:
+    n, dim = m.actuator_history[id, 0], m.actuator_ctrlnum[id]
+    if len(result) != dim or not OWN <= interp <= CUBIC:
         return 1
-    n = m.actuator_history[id, 0]
     if n <= 0:
-        result[0] = d.ctrl[id]
+        for j in range(dim):
+            result[j] = d.ctrl[m.actuator_ctrladr[id] + j]
         return OK
     chosen = m.actuator_history[id, 1] if interp == OWN else interp
-    read_history(d, m.actuator_historyadr[id], n, 1, time - m.actuator_delay[id], chosen, result, 0)
+    read_history(d, m.actuator_historyadr[id], n, dim, time - m.actuator_delay[id], chosen, result, 0)
     return OK
 
 
@@ -55,7 +56,8 @@ def _check_read(name: str, kind: str, count: str) -> Callable[..., None]:
     """Make a function that checks the arguments of a read; it raises IndexError, TypeError or FatalError."""
 
     def check(m: MjModel, id: int, result: np.ndarray, interp: int, **_: Any) -> None:
-        dim = int(m.sensor_dim[valid_id(kind, id, m.nsensor)]) if kind == "sensor" else 1
+        dims = m.sensor_dim if kind == "sensor" else m.actuator_ctrlnum
+        dim = int(dims[valid_id(kind, id, len(dims))])
         writable_vector(name, "result", result, dim, f"the number of values, {dim}")
         if not OWN <= int(interp) <= CUBIC:
             raise FatalError(f"{name}: interp must be 0, 1, 2, or -1 for that of the {kind}, got {int(interp)}")
@@ -74,7 +76,7 @@ def _reads(name: str, kernel: Callable[..., int], kind: str, count: str) -> Call
     return native_by(kernel, check=check, refuses=True, public=False, id=element(kind, count), **more)(read)
 
 
-_read_ctrl = _reads("mj_readCtrl", _read_control, "actuator", "nu")
+_read_ctrl = _reads("mj_readCtrl", _read_control, "actuator", "nactuator")
 _read_values = _reads("mj_readSensor", _read_sensor, "sensor", "nsensor")
 
 
@@ -86,7 +88,7 @@ def mj_readCtrl(m: MjModel, d: MjData, id: int, time: float, result: np.ndarray,
         d: data.
         id: the actuator.
         time: the time, s. Before the first and after the last sample, controls are constant.
-        result: (1,), written.
+        result: (actuator_ctrlnum,), written.
         interp: 0: the last value, 1: linear, 2: cubic; -1: the `interp` of the actuator.
 
     Returns:
@@ -151,7 +153,7 @@ def mj_initCtrlHistory(m: MjModel, d: MjData, id: int, times: np.ndarray | None,
         d: data.
         id: the actuator.
         times: times of the samples, increasing, s (nsample,). None keeps the times that are there.
-        values: the controls (nsample,), in order of time.
+        values: the controls (nsample, actuator_ctrlnum), in order of time.
 
     Raises:
         IndexError: there is no such actuator.
@@ -159,11 +161,11 @@ def mj_initCtrlHistory(m: MjModel, d: MjData, id: int, times: np.ndarray | None,
     """
     name = "mj_initCtrlHistory"
     check_pair(name, m, d)
-    id = valid_id("actuator", id, m.nu)
+    id = valid_id("actuator", id, m.nactuator)
     samples = int(m.actuator_history[id, 0])
     if samples <= 0:
         raise FatalError(f"{name}: actuator {id} has no history: set its nsample")
-    _fill(name, d, int(m.actuator_historyadr[id]), samples, 1, times, values)
+    _fill(name, d, int(m.actuator_historyadr[id]), samples, int(m.actuator_ctrlnum[id]), times, values)
 
 
 def mj_initSensorHistory(

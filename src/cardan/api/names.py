@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 from cardan.api.arguments import check_model, integer, text
+from cardan.enums.codes import CHART_QUAT, GAIN_SO3
+from cardan.model import internals
 from cardan.model.mjmodel import MjModel
 from cardan.model.named import KIND_OF_OBJECT, name_book
 
@@ -32,10 +34,36 @@ def mj_name2id(m: MjModel, type: int, name: str) -> int:
     return name_book(m, kind).ids.get(name, -1) if kind else -1
 
 
+_TURN, _QUATERNION = ("rx", "ry", "rz"), ("qw", "qx", "qy", "qz")
+
+
+def mj_actuatorInputName(m: MjModel, id: int, input: int) -> str | None:
+    """Return the name of an actuator's control: a word of its ``input``, or a component of an orientation.
+
+    Args:
+        m: model.
+        id: the actuator.
+        input: number of the control, from 0.
+
+    Returns:
+        The name; None if the control has none, or if there is no such actuator or control.
+    """
+    from cardan.spec.schema.keywords import INPUT_BITS
+
+    check_model("mj_actuatorInputName", m)
+    id, input = (integer("mj_actuatorInputName", name, value) for name, value in (("id", id), ("input", input)))
+    if not 0 <= id < m.nactuator or not 0 <= input < m.actuator_ctrlnum[id]:
+        return None
+    spec = int(m.actuator_ctrlspec[id])
+    if internals.array(m, "actuator_gaintype")[id] == GAIN_SO3:
+        return (_QUATERNION if spec == CHART_QUAT else _TURN)[input]
+    words = [word for word, bit in INPUT_BITS.items() if spec & bit]
+    return words[input] if input < len(words) else None
+
+
 _ABSENT = {
     "HEADERS_DIR": "the headers of the C library",
     "mj_embedAssets": "putting textures by reference into a compiled model",
-    "mj_actuatorInputName": "models do not keep by which shortcut an actuator was made",
     r"mj_print(Formatted)?Scene": "printing scenes",
     r"MjLog(Config|Message)": "settings of the log",
     "MjPreContact": "collision functions in C",
@@ -49,4 +77,4 @@ def absent_feature(name: str) -> str | None:
     return next((feature for pattern, feature in _ABSENT.items() if re.fullmatch(pattern, name)), None)
 
 
-__all__ = ["mj_id2name", "mj_name2id"]
+__all__ = ["mj_actuatorInputName", "mj_id2name", "mj_name2id"]

@@ -15,6 +15,7 @@ import numpy as np
 from cardan.api.arguments import check_pair, integer, writable_vector
 from cardan.dynamics.bias import newton_euler
 from cardan.enums import mjtIntegrator
+from cardan.enums.codes import CHART_QUAT, GAIN_SO3
 from cardan.errors import FatalError
 from cardan.jit import OK, jit_enabled, stage
 from cardan.jit.binding.functions import Binding, ProgramBinding
@@ -147,9 +148,11 @@ mj_resetData = _function("mj_resetData", "Reset the data to the model's default 
 
 
 def mj_resetCtrl(m: MjModel, d: MjData) -> None:
-    """Reset the controls to their neutral values: 0."""
+    """Reset the controls to their neutral values: 0, and the identity for quaternions of orientation servos."""
     check_pair("mj_resetCtrl", m, d)
     d.ctrl[:] = 0.0
+    quaternions = (m.actuator_ctrlspec == CHART_QUAT) & (internals.array(m, "actuator_gaintype") == GAIN_SO3)
+    d.ctrl[m.actuator_ctrladr[quaternions]] = 1.0
 
 
 def mju_threadpool(d: MjData, nthread: int) -> None:

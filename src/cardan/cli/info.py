@@ -98,8 +98,8 @@ def show(model: Path) -> None:
     table.add_row("behaviour", f"of MuJoCo {m.compat}")
     table.add_row("gravity", " ".join(f"{g:g}" for g in m.opt.gravity))
     table.add_row("mass", f"{m.body_subtreemass[0]:.6g} kg; extent {m.stat.extent:.4g} m")
-    kinds = (("actuator", "s", m.nu), ("sensor", "s", m.nsensor), ("tendon", "s", m.ntendon), ("flex", "es", m.nflex),
-             ("key", "s", m.nkey))  # fmt: skip
+    kinds = (("actuator", "s", m.nactuator), ("sensor", "s", m.nsensor), ("tendon", "s", m.ntendon),
+             ("flex", "es", m.nflex), ("key", "s", m.nkey))  # fmt: skip
     if m.nplugin:
         numbers = Counter(internals.plugins(m))
         table.add_row("plugins", ", ".join(f"{escape(name)} ({number})" for name, number in numbers.items()))

@@ -7,6 +7,8 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from cardan.compiler.columns import Resolved, classes_of, split_powers, table
+from cardan.compiler.controllers import CONTROLLERS, check_controllers, so3_target, states_of_controller
+from cardan.compiler.controls import addresses, control_columns, inputs_of, spread
 from cardan.compiler.history import add_histories
 from cardan.enums.codes import TRN_JOINT, TRN_JOINTINPARENT, TRN_TENDON
 from cardan.plugins.registry import size_of
@@ -35,7 +37,7 @@ _ACTUATOR = table(
     biastype=("biastype", BIAS),
 )
 """Fields copied from attributes of the general form. Keywords are stored as their numbers."""
-_SERVO_DYNAMICS = ("none", "filterexact", "integrator")
+_SERVO_DYNAMICS = ("none", "filterexact", "integrator", "pid")
 _MOST_ACTIVATIONS = 100_000
 
 
@@ -47,8 +49,12 @@ def add_actuators(build: Build) -> None:
     actuators = Resolved(elements, _general_forms(elements))
     build.enter_all("actuator", [element.attributes.get("name") for element in elements])
     targets = [_transmission(build, element) for element in elements]
-    _check_parameters(actuators)
-    add_histories(build, "actuator", actuators, [1] * len(elements))
+    outnum = [3 if gain == "so3" else 1 for gain in actuators["gaintype"]]
+    for number, outputs in enumerate(outnum):
+        if outputs > 1:
+            targets[number] = so3_target(build, elements[number], targets[number])
+    inputs = inputs_of(actuators, build.tree.compat)
+    _check_parameters(actuators, inputs)
     plugins = [build.own_instances.get(element) for element in elements]
     actnum = _activations(actuators)
     for number, plugin in enumerate(plugins):
@@ -62,6 +68,8 @@ def add_actuators(build: Build) -> None:
     columns = actuators.columns(_ACTUATOR) | {
         "actuator_trntype": [code for code, _, _ in targets],
         "actuator_trnid": [(target, other) for _, target, other in targets],
+        "actuator_outadr": addresses(outnum),
+        "actuator_outnum": outnum,
         "actuator_actadr": [adr if count else -1 for adr, count in zip(first, actnum, strict=True)],
         "actuator_actnum": actnum,
         "actuator_lengthrange": actuators.get("lengthrange", (0.0, 0.0)),
@@ -70,12 +78,15 @@ def add_actuators(build: Build) -> None:
     }
     split_powers(columns, "actuator_damping")
     _check_transmitted(elements, columns)
-    _inherit_ranges(build, actuators, targets, columns)
+    _inherit_ranges(build, actuators, targets, inputs, columns)
     ctrl, force, act = (_limits(build, actuators, what, columns) for what in ("ctrl", "force", "act"))
-    columns |= {"actuator_ctrllimited": ctrl, "actuator_forcelimited": force, "actuator_actlimited": act}
+    columns |= {"actuator_forcelimited": force, "actuator_actlimited": act}
     for element, limited, word in zip(elements, act, actuators["dyntype"], strict=True):
         if limited and word == "none":
             raise element.error("a range of activations needs activation dynamics: set dyntype", "actrange")
+    columns |= control_columns(actuators, inputs, ctrl, columns["actuator_ctrlrange"])
+    columns |= {name: spread(columns[name], outnum) for name in ("actuator_gear", "actuator_lengthrange")}
+    add_histories(build, "actuator", actuators, columns["actuator_ctrlnum"])
     build.columns.update(columns)
 
 
@@ -90,6 +101,8 @@ def _general_forms(elements: Sequence[Element]) -> list[dict[str, Any]]:
         row = element.row
         assert cls is not None
         own = {name: value for name, value in element.attributes.items() if name in SHORTCUT_ATTRIBUTES}
+        if row.tag == "dcmotor" and "damping" in element.attributes:
+            own["damping"] = element.attributes["damping"]  # the nominal speed depends on it
         key = row.tag, id(cls), (*own.items(),)
         base = known.get(key)
         if base is None:
@@ -139,8 +152,9 @@ def _check_muscle(element: Element, prm: tuple[float, ...], attribute: str) -> N
             raise element.error(f"{name} of a muscle must be positive, found {value:g}", attribute)
 
 
-def _check_parameters(actuators: Resolved) -> None:
-    """Check muscle parameters, and check that control ranges of damper and adhesion actuators are not negative."""
+def _check_parameters(actuators: Resolved, inputs: list[list[str]]) -> None:
+    """Check parameters of muscles and controllers, and control ranges that must not be negative."""
+    check_controllers(actuators, inputs)
     for which in ("gain", "bias"):
         words = actuators[f"{which}type"]
         if "muscle" in words:
@@ -155,18 +169,23 @@ def _check_parameters(actuators: Resolved) -> None:
 def _activations(actuators: Resolved) -> list[int]:
     """Check ``actdim``, and return each actuator's number of activation variables, without those of its plugin."""
     counts: list[int] = []
-    for element, kind, given in zip(actuators.elements, actuators["dyntype"], actuators["actdim"], strict=True):
+    columns = actuators["dyntype"], actuators["actdim"], actuators["gaintype"]
+    for element, kind, given, gain in zip(actuators.elements, *columns, strict=True):
+        outputs = 3 if gain == "so3" else 1
         stateful = kind != "none"
         if element.row.tag == "plugin":
             given = -1  # it counts those of the plugin, too
-        if given > 1 and kind != "user":
+        if kind in CONTROLLERS:
+            counts.append(states_of_controller(element, given))
+            continue
+        if given > 1 and kind != "user" and given != outputs:
             raise element.error(f"more than one activation needs dyntype 'user', found {given}", "actdim")
         if given >= 0 and bool(given) != stateful:
             wanted = "not be 0" if stateful else "be 0"
             raise element.error(f"must {wanted} for dyntype '{kind}', found {given}", "actdim")
         if given > _MOST_ACTIVATIONS:
             raise element.error(f"at most {_MOST_ACTIVATIONS} activations, found {given}", "actdim")
-        counts.append(given if given > 1 else int(stateful))
+        counts.append(given if given > 1 else outputs * int(stateful))
     return counts
 
 
@@ -183,7 +202,11 @@ def _limits(build: Build, actuators: Resolved, what: str, columns: dict[str, lis
 
 
 def _inherit_ranges(
-    build: Build, actuators: Resolved, targets: list[tuple[int, int, int]], columns: dict[str, list[Any]]
+    build: Build,
+    actuators: Resolved,
+    targets: list[tuple[int, int, int]],
+    inputs: list[list[str]],
+    columns: dict[str, list[Any]],
 ) -> None:
     """Set the control or activation ranges in ``columns`` that servos inherit from their targets (``inheritrange``)."""
     if not any(actuators.get("inheritrange", 0.0)):
@@ -194,6 +217,8 @@ def _inherit_ranges(
         # the force of a servo is a gain times (control - length), so that controls are positions
         kinds = values["gaintype"], values["biastype"]
         servo = kinds == ("fixed", "affine") and values["biasprm"][1] == -gain
+        if values["gaintype"] == "pid":
+            servo = "pos" in inputs[number]
         if factor <= 0.0 or not servo:
             continue
         attribute = "actrange" if values["dyntype"] == "integrator" else "ctrlrange"
@@ -201,10 +226,10 @@ def _inherit_ranges(
             raise element.error("only position servos inherit a range", "inheritrange")
         if any(values[attribute]) and element.row.tag != "general":
             # an attribute of the actuator itself replaces the other attribute of its class
-            given = [name for name in ("inheritrange", attribute) if name in element.attributes]
+            given = [name for name in ("inheritrange", attribute, "posrange") if name in element.attributes]
             if len(given) != 1:
                 raise element.error(f"inheritrange and {attribute} exclude each other", "inheritrange")
-            if given == [attribute]:
+            if given != ["inheritrange"]:
                 continue
         if code == TRN_TENDON:
             low, high = build.columns["tendon_range"][target]

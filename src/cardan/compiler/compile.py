@@ -56,6 +56,8 @@ if TYPE_CHECKING:
 _COLUMN_SIZES: dict[str, str] = {
     "nq": "qpos0",
     "nv": "dof_bodyid",
+    "nu": "actuator_ctrlrange",
+    "nout": "actuator_gear",
     "nwrap": "wrap_type",
     "nnumericdata": "numeric_data",
     "ntextdata": "text_data",

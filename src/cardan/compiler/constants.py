@@ -19,10 +19,12 @@ from cardan.constants import mjMINVAL
 from cardan.dynamics.com import com_pos
 from cardan.dynamics.inertia import crb, crb_with_tendons, factor_m
 from cardan.dynamics.kinematics import kinematics
+from cardan.dynamics.orientation import has_so3_transmissions, so3_transmission
 from cardan.dynamics.reflected import has_tendon_inertia
 from cardan.dynamics.tendon import has_spatial_tendons, has_tendons, spatial_tendon_stage, tendon
 from cardan.dynamics.transmission import has_spatial_transmissions, spatial_transmission, transmission
 from cardan.enums import mjtJoint
+from cardan.enums.codes import BIAS_AFFINE, GAIN_FIXED, GAIN_PID, GAIN_SO3
 from cardan.errors import FatalError, MjcfError
 from cardan.jit import Program
 from cardan.jit.driver.program import call
@@ -153,7 +155,7 @@ def complete_constants(build: Build, m: MjModel) -> None:
     _apply_springdampers(build, m)
     if any(bias[2] > 0.0 for bias in build.columns["actuator_biasprm"]):
         _apply_damping_ratios(m, d)
-    if m.nu:
+    if m.nactuator:
         from cardan.compiler.lengthrange import set_length_ranges
 
         set_length_ranges(build, m)
@@ -184,6 +186,8 @@ def run_position_stages(m: MjModel, d: MjData | Scratch) -> None:
     """Run the stages for kinematics, inertia, tendons and transmissions at ``d.qpos``."""
     tendons = spatial_tendon_stage(m) if has_spatial_tendons(m) else tendon
     transmissions = (transmission, spatial_transmission) if has_spatial_transmissions(m) else (transmission,)
+    if has_so3_transmissions(m):
+        transmissions = (*transmissions, so3_transmission)
     inertia = crb_with_tendons if has_tendons(m) else crb
     stages = (kinematics, com_pos, tendons, inertia, factor_m, *transmissions)
     if stages not in _PROGRAMS:
@@ -251,12 +255,18 @@ def _apply_springdampers(build: Build, m: MjModel) -> None:
 def _apply_damping_ratios(m: MjModel, d: MjData | Scratch) -> None:
     """Replace the damping ratio of position servos (a positive ``biasprm[2]``) by the damping that it implies."""
     gain, bias = m.actuator_gainprm, m.actuator_biasprm
-    affine = (internals.array(m, "actuator_gaintype") == 0) & (internals.array(m, "actuator_biastype") == 1)
-    servos = np.flatnonzero(affine & (bias[:, 2] > 0.0) & (gain[:, 0] == -bias[:, 1]))
+    kinds = internals.array(m, "actuator_gaintype")
+    simple = (kinds == GAIN_FIXED) & (gain[:, 0] == -bias[:, 1])
+    affine = (simple | (kinds == GAIN_PID)) & (internals.array(m, "actuator_biastype") == BIAS_AFFINE)
+    for servo in np.flatnonzero((kinds == GAIN_SO3) & (bias[:, 2] > 0.0)).tolist():
+        outs = slice(m.actuator_outadr[servo], m.actuator_outadr[servo] + m.actuator_outnum[servo])
+        weight = np.mean(_row_weights(m, initial_memory(m, d), internals.array(d, "actuator_moment")[outs]))
+        bias[servo, 2] *= -2.0 * np.sqrt(gain[servo, 0] / weight) if weight > mjMINVAL else 0.0
+    servos = np.flatnonzero(affine & (bias[:, 2] > 0.0))
     if len(servos):
-        moments = internals.array(d, "actuator_moment")[servos]
+        moments = internals.array(d, "actuator_moment")[m.actuator_outadr[servos]]
         mass = _operational_masses(m, d, moments) if m.is_4_0 else _summed_masses(m, moments)
-        bias[servos, 2] *= -2.0 * np.sqrt(gain[servos, 0] * mass)
+        bias[servos, 2] *= -2.0 * np.sqrt(-bias[servos, 1] * mass)
 
 
 def _summed_masses(m: MjModel, moments: np.ndarray) -> np.ndarray:

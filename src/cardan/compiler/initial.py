@@ -331,7 +331,7 @@ def _finite_weights(m: Model, s: Any) -> bool:
     for tendon in range(m.ntendon):
         if not abs(s.tendon_invweight0[tendon]) <= _LARGEST:
             return False
-    for i in range(m.nu):
+    for i in range(m.nout):
         if not abs(s.actuator_acc0[i]) <= _LARGEST:
             return False
     for dof in range(m.nv):

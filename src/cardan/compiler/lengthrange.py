@@ -82,19 +82,20 @@ class LengthRanges:
             LengthRangeError: the simulation finds no range, or the lengths do not settle.
         """
         m, opt = self.m, self.opt
-        low, high = m.actuator_lengthrange[actuator]
+        out = int(m.actuator_outadr[actuator])
+        low, high = m.actuator_lengthrange[out]
         gain, bias = (int(internals.array(m, f"actuator_{part}type")[actuator]) for part in ("gain", "bias"))
         if not is_processed((gain, bias), opt.mode) or (opt.useexisting and low < high):
             return
         kind, target = int(m.actuator_trntype[actuator]), int(m.actuator_trnid[actuator, 0])
         if opt.uselimit and kind in _JOINTS and m.jnt_limited[target]:
-            m.actuator_lengthrange[actuator] = m.jnt_range[target]
+            m.actuator_lengthrange[out] = m.jnt_range[target]
         elif opt.uselimit and kind == mjtTrn.mjTRN_TENDON and m.tendon_limited[target]:
-            m.actuator_lengthrange[actuator] = m.tendon_range[target]
+            m.actuator_lengthrange[out] = m.tendon_range[target]
         else:
-            m.actuator_lengthrange[actuator] = self._find(actuator)
+            m.actuator_lengthrange[out] = self._find(out)
 
-    def _find(self, actuator: int) -> tuple[float, float]:
+    def _find(self, out: int) -> tuple[float, float]:
         opt = self.opt
         if self._search is None:
             how = Search(opt.accel, opt.maxforce, opt.timeconst, opt.timestep, opt.inttotal, opt.interval)
@@ -102,7 +103,7 @@ class LengthRanges:
                 self._search = LengthSearch(self.m, how)
             except ValueError as error:
                 raise LengthRangeError(str(error)) from None
-        (low, change_low), (high, change_high) = (self._search.extreme(actuator, side) for side in (0, 1))
+        (low, change_low), (high, change_high) = (self._search.extreme(out, side) for side in (0, 1))
         if not low < high:
             raise LengthRangeError(f"no range of lengths: the search ended at {low:g} and {high:g}")
         if not max(change_low, change_high) <= opt.tolrange * (high - low):

@@ -165,7 +165,7 @@ def weigh_tendons(m: Model, s: Any) -> None:
 def weigh_actuators(m: Model, s: Any) -> None:
     """Compute, for each actuator, the transmission's length and the norm of the acceleration caused by a unit force."""
     nv = m.nv
-    for i in range(m.nu):
+    for i in range(m.nout):
         for dof in range(nv):
             s.row[dof] = s.actuator_moment[i * nv + dof]
         solve_ld(m, s.factor, s.pivot_inv, s.row, 0)

@@ -70,6 +70,8 @@ _JOINT_TYPES: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(_LIMITED_JOINT, _LIMITABLE),
 }
 _LIMITED_TENDON = ("tendonlimitpos", "tendonlimitvel", "tendonlimitfrc")
+_OF_OUTPUTS = ("actuatorpos", "actuatorvel", "actuatorfrc")
+"""Sensors with one value for each force output of an actuator."""
 _DISTANCES = ("distance", "normal", "fromto")
 _NOT_COMPACT = ("plane", "hfield", "sdf")  # types of geoms that cannot be enclosed by a site
 _MOST_VALUES = 10_000_000
@@ -106,6 +108,8 @@ def add_sensors(build: Build) -> None:
             row = _user_row(element, sensors.one(number))
         about = _object(build, row, element)
         _check(build, element, about[1], types)
+        if element.row.tag in _OF_OUTPUTS:
+            row = row._replace(dim=build.columns["actuator_outnum"][about[1]])
         rows.append(row)
         intprm.append(parameters)
         objects.append(about)

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from cardan.derive.contact import pair_code, side_key
 from cardan.derive.program import LANES, Plain
-from cardan.dynamics.actuation import MUSCLES_MADE, USERS_MADE
+from cardan.dynamics.actuation import ALL_MADE
 from cardan.dynamics.kinematics import get_quat
 from cardan.enums import mjtIntegrator
 from cardan.enums.codes import JNT_BALL, JNT_FREE
@@ -44,7 +44,7 @@ CHANGED = 2
 @stage
 def actuation_is_made(m: Model, d: Data) -> int:
     """Mark the gains, biases and rates that `fwd_actuation` needs as present: the run of the values computed them."""
-    d.work.actuation_made = MUSCLES_MADE | USERS_MADE
+    d.work.actuation_made = ALL_MADE
     return OK
 
 
@@ -237,6 +237,7 @@ def lanes_are_shared(m: MjModel) -> bool:
     """
     fits = m.nv > 0 and 2 * m.nv + max(2, m.nv) <= LANES < 2 * m.nv + m.na + m.nu
     own = m.opt.integrator == mjtIntegrator.mjINT_EULER and not m.nplugin and not installed_hooks(m)
+    own = own and (m.actuator_ctrlnum == 1).all() and (m.actuator_outnum == 1).all()
     limited = m.jnt_actfrclimited.any() or m.tendon_actfrclimited.any()
     return bool(fits and own and (m.actuator_actnum <= 1).all() and not limited)
 
@@ -269,7 +270,7 @@ def _spread_forces(m: Model, d: Data) -> int:
     The tangents of ``actuator_force`` and ``qfrc_actuator`` are stored after those of ``work.outcome``. If a joint's
     force is at a limit that was set after compilation, the direction of this force is 0.
     """
-    lanes, first = d.work.outcome_lanes, len(d.work.outcome) + m.nu
+    lanes, first = d.work.outcome_lanes, len(d.work.outcome) + m.nout
     for dof in range(m.nv):
         for lane in range(2 * m.nv, LANES):
             lanes[first + dof, lane] = 0.0

@@ -101,7 +101,7 @@ class StepJacobian:
         rows, columns = nx + (m.nsensordata if sensors else 0), nx + m.nu
         self.matrix = np.zeros((rows, columns))
         self.A, self.B = self.matrix[:nx, :nx], self.matrix[:nx, nx:]
-        self._seed_lanes, outcome = new_lanes(max(columns, 1)), new_lanes(max(rows + m.nu + m.nv, 1))
+        self._seed_lanes, outcome = new_lanes(max(columns, 1)), new_lanes(max(rows + m.nout + m.nv, 1))
         memory.scalars["work.nmemory"][0] = course.nmemory
         memory.attach("work.seed_memory", np.zeros(course.nmemory))
         memory.attach("work.jacobian", self.matrix.reshape(-1))
@@ -110,8 +110,8 @@ class StepJacobian:
         memory.attach("work.seed_lanes", self._seed_lanes)
         ends = np.cumsum((0, *sizes)).tolist()
         self._forces = {
-            "actuator_force": outcome[None, rows : rows + m.nu],
-            "qfrc_actuator": outcome[None, rows + m.nu :],
+            "actuator_force": outcome[None, rows : rows + m.nout],
+            "qfrc_actuator": outcome[None, rows + m.nout :],
         }
         self._common = {"work.outcome": outcome[None, : max(rows, 1)]} | {
             f"work.seed_{name}": self._seed_lanes[None, first:end]

@@ -1,8 +1,9 @@
 """Actuators: from controls and activations to forces (spec: computation, actuation model).
 
-If a model has muscles, actuator callbacks or actuator plugins, earlier stages (`muscle`, `step.hooks`,
-`step.plugin_stages`) write activation rates to `act_dot`, gains to `work.actuator_gain`, biases to
-`work.actuator_bias`, and forces of plugins to `actuator_force`. The stage of this module completes the forces.
+Earlier stages handle muscles, callbacks, plugins and controllers (`muscle`, `step.hooks`, `step.plugin_stages`, `pid`,
+`dcmotor`, `orientation`). They write activation rates to `act_dot`, gains to `work.actuator_gain` and biases to
+`work.actuator_bias`. Forces of plugins and controllers are written to `actuator_force`. The stage of this module
+completes the forces.
 """
 
 from __future__ import annotations
@@ -27,8 +28,11 @@ from cardan.enums.codes import (
     DYN_MUSCLE,
     DYN_USER,
     GAIN_AFFINE,
+    GAIN_DCMOTOR,
     GAIN_FIXED,
     GAIN_MUSCLE,
+    GAIN_PID,
+    GAIN_SO3,
     GAIN_USER,
     JNT_BALL,
     TRN_JOINT,
@@ -43,7 +47,10 @@ from cardan.model.kernel_views import Data, Model
 
 MAXVAL = 1e10
 LAST_GROUP = 30
-MUSCLES_MADE, USERS_MADE = 1, 2  # bits of work.actuation_made
+MUSCLES_MADE, USERS_MADE, CONTROLLERS_MADE, MOTORS_MADE, SERVOS_MADE = 1, 2, 4, 8, 16
+"""Bits of work.actuation_made: kinds of actuators that an earlier stage handled."""
+ALL_MADE = MUSCLES_MADE | USERS_MADE | CONTROLLERS_MADE | MOTORS_MADE | SERVOS_MADE
+S0, S1 = 5, 6  # indices in dynprm of a DC motor: stiffness and damping of its friction
 ACTUATION_STALE = -6  # status: the types of actuators were edited, so the program lacks an earlier stage
 
 
@@ -71,31 +78,27 @@ def actuator_disabled(m: Model, actuator: int) -> bool:
 
 
 @kernel
-def limited(m: Model, actuator: int, control: float) -> float:
-    """Limit a control to the range of its actuator, unless the flag clampctrl is disabled."""
-    if m.actuator_ctrllimited[actuator] and not m.opt.disableflags & DSBL_CLAMPCTRL:
-        return clamp(control, m.actuator_ctrlrange[actuator, 0], m.actuator_ctrlrange[actuator, 1])
-    return control
-
-
-@kernel
-def limited_control(m: Model, d: Data, actuator: int) -> float:
-    """Control of an actuator, limited to its range unless the flag clampctrl is disabled."""
-    return limited(m, actuator, control_of(m, d, actuator))
+def limited(m: Model, control: int, value: float) -> float:
+    """Limit the value of a control to its range, unless the flag clampctrl is disabled."""
+    if m.actuator_ctrllimited[control] and not m.opt.disableflags & DSBL_CLAMPCTRL:
+        return clamp(value, m.actuator_ctrlrange[control, 0], m.actuator_ctrlrange[control, 1])
+    return value
 
 
 @kernel
 def limit_controls(m: Model, d: Data) -> int:
     """Copy the controls, limited to their ranges, to `work.ctrl`. If any control is bad, set `work.ctrl` to 0.
 
-    Return the smallest id of an actuator with a bad control, or -1 if there is none.
+    Return the smallest index of a bad control, or -1 if there is none.
     """
     bad = -1
-    for i in range(m.nu - 1, -1, -1):
-        value = limited_control(m, d, i)
-        if is_bad(value):
-            bad = i
-        d.work.ctrl[i] = value
+    for i in range(m.nactuator - 1, -1, -1):
+        first = m.actuator_ctrladr[i]
+        for k in range(m.actuator_ctrlnum[i] - 1, -1, -1):
+            value = limited(m, first + k, control_of(m, d, i, k))
+            if is_bad(value):
+                bad = first + k
+            d.work.ctrl[first + k] = value
     if bad >= 0:
         for i in range(m.nu):
             d.work.ctrl[i] = 0.0
@@ -103,16 +106,34 @@ def limit_controls(m: Model, d: Data) -> int:
 
 
 @kernel
-def set_activation_rate(m: Model, d: Data, actuator: int, act: int) -> None:
-    """Set the rate of change of an activation if its dynamics are an integrator or a filter.
+def input_of(m: Model, d: Data, actuator: int, kind: int) -> float:
+    """Return a control of an actuator with several, from `work.ctrl`; 0 if the actuator lacks it.
+
+    `kind` is its bit in `actuator_ctrlspec` (`mjtCtrlInput`); controls are in the order of their bits.
+    """
+    inputs = m.actuator_ctrlspec[actuator]
+    if inputs & kind == 0:
+        return 0.0
+    place = m.actuator_ctrladr[actuator]
+    bit = 1
+    while bit < kind:
+        if inputs & bit != 0:
+            place += 1
+        bit *= 2
+    return d.work.ctrl[place]
+
+
+@kernel
+def set_activation_rate(m: Model, d: Data, actuator: int, act: int, control: int) -> None:
+    """Set the rate of change of an activation if its dynamics are an integrator or a filter of a control.
 
     For all other dynamics, an earlier stage has set the rate.
     """
     kind = m.actuator_dyntype[actuator]
     if kind == DYN_INTEGRATOR:
-        d.act_dot[act] = d.work.ctrl[actuator]
+        d.act_dot[act] = d.work.ctrl[control]
     elif kind in (DYN_FILTER, DYN_FILTEREXACT):
-        d.act_dot[act] = (d.work.ctrl[actuator] - d.act[act]) / max(MINVAL, m.actuator_dynprm[actuator, 0])
+        d.act_dot[act] = (d.work.ctrl[control] - d.act[act]) / max(MINVAL, m.actuator_dynprm[actuator, 0])
 
 
 @kernel
@@ -141,25 +162,40 @@ def actuator_input(m: Model, d: Data, actuator: int, control: float) -> float:
 
 
 @kernel
-def _affine(d: Data, actuator: int, prm: ConstArray2) -> float:
+def _affine(m: Model, d: Data, actuator: int, prm: ConstArray2) -> float:
     """Evaluate an affine function of an actuator's length and velocity: prm . (1, length, velocity)."""
-    length, velocity = d.actuator_length[actuator], d.actuator_velocity[actuator]
+    out = m.actuator_outadr[actuator]
+    length, velocity = d.actuator_length[out], d.actuator_velocity[out]
     return prm[actuator, 0] + prm[actuator, 1] * length + prm[actuator, 2] * velocity
+
+
+@kernel
+def turn_of(m: Model, actuator: int) -> float:
+    """Return the length of a whole turn if an actuator's length is a rotation in three dimensions, otherwise 0."""
+    return 2.0 * pi * _turn_gear(m, actuator)
+
+
+@kernel
+def nearest_turn(setpoint: float, length: float, turn: float) -> float:
+    """Shift a setpoint by whole turns to within half a turn of a length; return it unchanged if `turn` is 0."""
+    if turn == 0.0:
+        return setpoint
+    return setpoint - turn * floor((setpoint - length) / turn + 0.5)
 
 
 @kernel
 def _turn_gear(m: Model, actuator: int) -> float:
     """Return the norm of an actuator's gear if its length is a rotation in three dimensions, otherwise 0."""
-    kind, gear = m.actuator_trntype[actuator], m.actuator_gear
+    kind, gear, out = m.actuator_trntype[actuator], m.actuator_gear, m.actuator_outadr[actuator]
     if kind in (TRN_JOINT, TRN_JOINTINPARENT):
         if m.jnt_type[m.actuator_trnid[actuator, 0]] == JNT_BALL:
-            return norm3((gear[actuator, 0], gear[actuator, 1], gear[actuator, 2]))
+            return norm3((gear[out, 0], gear[out, 1], gear[out, 2]))
         return 0.0
     if kind != TRN_SITE or m.actuator_trnid[actuator, 1] < 0:
         return 0.0
-    if norm3((gear[actuator, 0], gear[actuator, 1], gear[actuator, 2])) > 0.0:
+    if norm3((gear[out, 0], gear[out, 1], gear[out, 2])) > 0.0:
         return 0.0
-    return norm3((gear[actuator, 3], gear[actuator, 4], gear[actuator, 5]))
+    return norm3((gear[out, 3], gear[out, 4], gear[out, 5]))
 
 
 @kernel
@@ -170,31 +206,32 @@ def _nearest_turn(m: Model, d: Data, actuator: int, setpoint: float) -> float:
     """
     if m.actuator_gaintype[actuator] != GAIN_FIXED or m.actuator_biastype[actuator] != BIAS_AFFINE:
         return setpoint
-    turn = 2.0 * pi * _turn_gear(m, actuator)
+    turn = turn_of(m, actuator)
     if turn == 0.0 or m.actuator_biasprm[actuator, 1] != -m.actuator_gainprm[actuator, 0]:
         return setpoint
-    return setpoint - turn * floor((setpoint - d.actuator_length[actuator]) / turn + 0.5)
+    return nearest_turn(setpoint, d.actuator_length[m.actuator_outadr[actuator]], turn)
 
 
 @kernel
 def _force(m: Model, d: Data, actuator: int, turns: bool) -> float:
-    """Force of an actuator without limits: gain times input plus bias, or the force that a plugin has set.
+    """Force of an actuator without limits: gain times input plus bias, or the force that an earlier stage has set.
 
     If `turns` is set, setpoints of rotating position servos are first moved by whole turns (`_nearest_turn`).
     """
-    if m.actuator_plugin[actuator] >= 0:
-        force = d.actuator_force[actuator]
+    kind = m.actuator_gaintype[actuator]
+    if m.actuator_plugin[actuator] >= 0 or kind in (GAIN_PID, GAIN_DCMOTOR):
+        force = d.actuator_force[m.actuator_outadr[actuator]]
     else:
         if m.actuator_gaintype[actuator] == GAIN_FIXED:
             gain = m.actuator_gainprm[actuator, 0]
         elif m.actuator_gaintype[actuator] == GAIN_AFFINE:
-            gain = _affine(d, actuator, m.actuator_gainprm)
+            gain = _affine(m, d, actuator, m.actuator_gainprm)
         else:
             gain = d.work.actuator_gain[actuator]
-        value = actuator_input(m, d, actuator, d.work.ctrl[actuator])
+        value = actuator_input(m, d, actuator, d.work.ctrl[m.actuator_ctrladr[actuator]])
         force = gain * (_nearest_turn(m, d, actuator, value) if turns else value)
         if m.actuator_biastype[actuator] == BIAS_AFFINE:
-            force += _affine(d, actuator, m.actuator_biasprm)
+            force += _affine(m, d, actuator, m.actuator_biasprm)
         elif m.actuator_biastype[actuator] != BIAS_NONE:
             force += d.work.actuator_bias[actuator]
     return force
@@ -205,7 +242,7 @@ def tendon_actuator_force(m: Model, d: Data, tendon: int) -> float:
     """Sum of the forces of all actuators on a tendon, N."""
     total, row = 0.0, m.njnt + tendon
     for k in range(m.aux.driver_rowadr[row], m.aux.driver_rowadr[row + 1]):
-        total += d.actuator_force[m.aux.driver[k]]
+        total += d.actuator_force[m.actuator_outadr[m.aux.driver[k]]]
     return total
 
 
@@ -219,17 +256,39 @@ def _limit_tendon_forces(m: Model, d: Data) -> None:
             if bound != total:
                 row = m.njnt + tendon
                 for k in range(m.aux.driver_rowadr[row], m.aux.driver_rowadr[row + 1]):
-                    d.actuator_force[m.aux.driver[k]] *= bound / total
+                    d.actuator_force[m.actuator_outadr[m.aux.driver[k]]] *= bound / total
+
+
+@kernel
+def _limit_force(m: Model, d: Data, i: int) -> None:
+    """Limit the force of actuator `i` to `forcerange`, and add the forces of a DC motor that have no limit."""
+    kind = m.actuator_gaintype[i]
+    if kind == GAIN_SO3 or actuator_disabled(m, i):
+        return
+    out = m.actuator_outadr[i]
+    if m.actuator_forcelimited[i]:
+        force, low, high = d.actuator_force[out], m.actuator_forcerange[i, 0], m.actuator_forcerange[i, 1]
+        if kind == GAIN_DCMOTOR and not low < force < high:
+            d.work.actuator_gain_slope[i] = 0.0
+        d.actuator_force[out] = clamp(force, low, high)
+    if kind == GAIN_DCMOTOR:
+        d.actuator_force[out] += d.work.actuator_load[i]
 
 
 @kernel
 def _kinds_to_make(m: Model) -> int:
-    """Bit mask (MUSCLES_MADE, USERS_MADE) of actuator kinds whose gains, biases or rates an earlier stage computes."""
+    """Bit mask (MUSCLES_MADE, ...) of actuator kinds whose gains, biases, forces or rates an earlier stage computes."""
     kinds = 0
-    for i in range(m.nu):
+    for i in range(m.nactuator):
         dyn, gain, bias = m.actuator_dyntype[i], m.actuator_gaintype[i], m.actuator_biastype[i]
         if dyn == DYN_MUSCLE or gain == GAIN_MUSCLE or bias == BIAS_MUSCLE:
             kinds |= MUSCLES_MADE
+        if gain == GAIN_PID:
+            kinds |= CONTROLLERS_MADE
+        if gain == GAIN_DCMOTOR:
+            kinds |= MOTORS_MADE
+        if gain == GAIN_SO3:
+            kinds |= SERVOS_MADE
         if dyn == DYN_USER or gain == GAIN_USER or bias == BIAS_USER:
             kinds |= USERS_MADE
     return kinds
@@ -240,8 +299,8 @@ def _actuate(m: Model, d: Data, turns: bool) -> int:
     """Compute actuator forces and activation rates, with `turns` as in `_force`. Return a status."""
     for dof in range(m.nv):
         d.qfrc_actuator[dof] = 0.0
-    if m.nu == 0 or m.opt.disableflags & DSBL_ACTUATION:
-        for i in range(m.nu):
+    if m.nactuator == 0 or m.opt.disableflags & DSBL_ACTUATION:
+        for i in range(m.nout):
             d.actuator_force[i] = 0.0
         return OK
     if _kinds_to_make(m) & ~d.work.actuation_made:
@@ -251,23 +310,25 @@ def _actuate(m: Model, d: Data, turns: bool) -> int:
     if bad >= 0:
         d.warning.number[WARN_BADCTRL] += 1
         d.warning.lastinfo[WARN_BADCTRL] = bad
-    for i in range(m.nu):
+    for i in range(m.nactuator):
         first = m.actuator_actadr[i]
         for act in range(first, first + (m.actuator_actnum[i] if m.actuator_plugin[i] < 0 else 0)):
-            set_activation_rate(m, d, i, act)
-        force = 0.0
-        if not actuator_disabled(m, i):
-            force = _force(m, d, i, turns)
-        d.actuator_force[i] = force
+            control = act - first if m.actuator_outnum[i] > 1 else 0
+            set_activation_rate(m, d, i, act, m.actuator_ctrladr[i] + control)
+        enabled = not actuator_disabled(m, i)
+        for out in range(m.actuator_outadr[i], m.actuator_outadr[i] + m.actuator_outnum[i]):
+            force = 0.0
+            if enabled:
+                force = d.actuator_force[out] if m.actuator_gaintype[i] == GAIN_SO3 else _force(m, d, i, turns)
+            d.actuator_force[out] = force
     _limit_tendon_forces(m, d)
-    for i in range(m.nu):
-        force = d.actuator_force[i]
-        if m.actuator_forcelimited[i] and not actuator_disabled(m, i):
-            force = clamp(force, m.actuator_forcerange[i, 0], m.actuator_forcerange[i, 1])
-            d.actuator_force[i] = force
-        for k in range(m.aux.moment_rowadr[i], m.aux.moment_rowadr[i + 1]):
-            dof = m.aux.moment_colind[k]
-            d.qfrc_actuator[dof] += d.actuator_moment[i, dof] * force
+    for i in range(m.nactuator):
+        _limit_force(m, d, i)
+        for out in range(m.actuator_outadr[i], m.actuator_outadr[i] + m.actuator_outnum[i]):
+            force = d.actuator_force[out]
+            for k in range(m.aux.moment_rowadr[out], m.aux.moment_rowadr[out + 1]):
+                dof = m.aux.moment_colind[k]
+                d.qfrc_actuator[dof] += d.actuator_moment[out, dof] * force
     if has_gravcomp(m) and has_passive(m):
         for dof in range(m.nv):
             if m.jnt_actgravcomp[m.dof_jntid[dof]]:
@@ -284,7 +345,7 @@ def _actuate(m: Model, d: Data, turns: bool) -> int:
 def fwd_actuation(m: Model, d: Data) -> int:
     """Compute actuator forces and activation rates.
 
-    Reads ctrl, act, actuator_length, actuator_velocity, actuator_moment, qfrc_gravcomp; writes actuator_force (nu,),
+    Reads ctrl, act, actuator_length, actuator_velocity, actuator_moment, qfrc_gravcomp; writes actuator_force (nout,),
     act_dot (na,), qfrc_actuator (nv,). If a control is bad, count the warning BADCTRL and use zero for all controls. If
     edited actuator types need a stage that the program does not have, return the status ACTUATION_STALE.
     """

@@ -26,7 +26,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from cardan.dynamics.actuation import actuator_disabled, actuator_input, is_bad, limited, tendon_actuator_force
+from cardan.dynamics.actuation import (
+    S0,
+    S1,
+    actuator_disabled,
+    actuator_input,
+    is_bad,
+    limited,
+    tendon_actuator_force,
+)
 from cardan.dynamics.history import control_of
 from cardan.dynamics.inertia import sound_pivot
 from cardan.dynamics.reflected import any_added_damping, dof_slope, tendon_slope
@@ -36,7 +44,9 @@ from cardan.enums.codes import (
     BIAS_AFFINE,
     DSBL_ACTUATION,
     GAIN_AFFINE,
+    GAIN_DCMOTOR,
     GAIN_MUSCLE,
+    GAIN_SO3,
     JNT_BALL,
     JNT_FREE,
     TRN_JOINT,
@@ -64,9 +74,9 @@ BEYOND_ROUNDING = 1.0 + 1e-10
 
 
 @kernel
-def actuator_moment(m: Model, d: Data, actuator: int, k: int) -> float:
-    """Derivative of an actuator's length with respect to the position of the dof ``m.aux.moment_colind[k]``."""
-    return d.actuator_moment[actuator, m.aux.moment_colind[k]]
+def actuator_moment(m: Model, d: Data, out: int, k: int) -> float:
+    """Derivative of a length of actuators with respect to the position of the dof ``m.aux.moment_colind[k]``."""
+    return d.actuator_moment[out, m.aux.moment_colind[k]]
 
 
 @kernel
@@ -98,7 +108,7 @@ def _gain_input(m: Model, d: Data, actuator: int, control: float) -> float:
 @kernel
 def current_input(m: Model, d: Data, actuator: int, control: float) -> float:
     """Input of an actuator's gain, as in `fwd_actuation`: controls are limited (bad: 0), and ``actearly`` applies."""
-    control = limited(m, actuator, control)
+    control = limited(m, m.actuator_ctrladr[actuator], control)
     return actuator_input(m, d, actuator, 0.0 if is_bad(control) else control)
 
 
@@ -113,10 +123,11 @@ def is_saturated(m: Model, d: Data, actuator: int) -> bool:
     """Return whether the force of an actuator is at a limit, so that it does not depend on velocity.
 
     The limit is ``forcerange``, or ``actuatorfrcrange`` of the joint or tendon on which the actuator acts. The forces
-    on a tendon are scaled, so that their sum may have rounding errors.
+    on a tendon are scaled, so that their sum may have rounding errors. ``forcerange`` of DC motors and orientation
+    servos is left out: it does not apply to friction, or applies to a norm, and counts in `work.actuator_gain_slope`.
     """
-    if m.actuator_forcelimited[actuator]:
-        if _is_at_limit(d.actuator_force[actuator], m.actuator_forcerange, actuator):
+    if m.actuator_forcelimited[actuator] and m.actuator_gaintype[actuator] not in (GAIN_DCMOTOR, GAIN_SO3):
+        if _is_at_limit(d.actuator_force[m.actuator_outadr[actuator]], m.actuator_forcerange, actuator):
             return True
     kind = m.actuator_trntype[actuator]
     if kind in (TRN_JOINT, TRN_JOINTINPARENT):
@@ -137,8 +148,14 @@ def velocity_slope(m: Model, d: Data, actuator: int, value: float) -> float:
     slope = 0.0
     if m.actuator_biastype[actuator] == BIAS_AFFINE:
         slope += m.actuator_biasprm[actuator, 2]
-    if m.actuator_gaintype[actuator] == GAIN_AFFINE:
+    if m.actuator_gaintype[actuator] == GAIN_SO3:
+        slope += d.work.actuator_gain_slope[actuator]
+    elif m.actuator_gaintype[actuator] == GAIN_AFFINE:
         slope += m.actuator_gainprm[actuator, 2] * value
+    elif m.actuator_gaintype[actuator] == GAIN_DCMOTOR:
+        slope += d.work.actuator_gain_slope[actuator]
+        if m.actuator_dynprm[actuator, S0] > 0.0:
+            slope -= m.actuator_dynprm[actuator, S1]
     elif m.actuator_gaintype[actuator] == GAIN_MUSCLE:
         slope += d.work.actuator_gain_slope[actuator] * value
     return slope
@@ -156,17 +173,21 @@ def _smooth_derivatives(m: Model, d: Data, saturation: bool) -> None:
     for k in range(m.nD):
         d.qDeriv[k] = 0.0
     if not m.opt.disableflags & DSBL_ACTUATION:
-        for actuator in range(m.nu):
+        for actuator in range(m.nactuator):
             if actuator_disabled(m, actuator) or (saturation and is_saturated(m, d, actuator)):
                 continue
-            control = control_of(m, d, actuator)  # once: code with two calls of it does not link in all forms
-            if saturation:
-                value = current_input(m, d, actuator, control)
-            else:
-                value = _gain_input(m, d, actuator, control)
+            value = 0.0
+            if m.actuator_ctrlnum[actuator] > 0:
+                control = control_of(m, d, actuator, 0)  # once: code with two calls of it does not link in all forms
+                if saturation:
+                    value = current_input(m, d, actuator, control)
+                else:
+                    value = _gain_input(m, d, actuator, control)
             slope = velocity_slope(m, d, actuator, value)
             if slope != 0.0:
-                _add_outer(m, d, actuator, m.aux.moment_rowadr, m.aux.moment_colind, actuator_moment, slope)
+                first = m.actuator_outadr[actuator]
+                for out in range(first, first + m.actuator_outnum[actuator]):
+                    _add_outer(m, d, out, m.aux.moment_rowadr, m.aux.moment_colind, actuator_moment, slope)
     if has_dampers(m):
         added = any_added_damping(m)
         for dof in range(m.nv):

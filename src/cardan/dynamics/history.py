@@ -190,28 +190,29 @@ def delay_values(m: Model, d: Data, sensor: int, due: bool) -> None:
 @stage
 def read_controls(m: Model, d: Data) -> int:
     """Read the delayed controls from their histories; writes the entries of work.history_value at their addresses."""
-    for i in range(m.nu):
+    for i in range(m.nactuator):
         n = m.actuator_history[i, 0]
         if n > 0 and m.actuator_delay[i] > 0.0:
             adr, time = m.actuator_historyadr[i], d.time - m.actuator_delay[i]
-            read_history(d, adr, n, 1, time, m.actuator_history[i, 1], d.work.history_value, adr)
+            read_history(d, adr, n, m.actuator_ctrlnum[i], time, m.actuator_history[i, 1], d.work.history_value, adr)
     return OK
 
 
 @kernel
-def control_of(m: Model, d: Data, actuator: int) -> float:
-    """Return the control of an actuator that has its effect now: with a delay, the one that `read_controls` read."""
+def control_of(m: Model, d: Data, actuator: int, k: int) -> float:
+    """Return the `k`-th control of an actuator that has its effect now: with a delay, that of `read_controls`."""
     if m.nhistory > 0 and m.actuator_history[actuator, 0] > 0 and m.actuator_delay[actuator] > 0.0:
-        return d.work.history_value[m.actuator_historyadr[actuator]]
-    return d.ctrl[actuator]
+        return d.work.history_value[m.actuator_historyadr[actuator] + k]
+    return d.ctrl[m.actuator_ctrladr[actuator] + k]
 
 
 @kernel
 def _push_all(m: Model, d: Data, time: float, sensors: bool) -> None:
     """Add the controls and, if `sensors` is set, the values of sensors that are due at `time` to the histories."""
-    for i in range(m.nu):
+    for i in range(m.nactuator):
         if m.actuator_history[i, 0] > 0:
-            push_sample(d, m.actuator_historyadr[i], m.actuator_history[i, 0], 1, time, d.ctrl, i)
+            dim = m.actuator_ctrlnum[i]
+            push_sample(d, m.actuator_historyadr[i], m.actuator_history[i, 0], dim, time, d.ctrl, m.actuator_ctrladr[i])
     for i in range(m.nsensor if sensors else 0):
         n = m.sensor_history[i, 0]
         if n > 0 and is_due(m, d, i, time):

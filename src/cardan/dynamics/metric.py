@@ -126,18 +126,20 @@ def _add_tendons(m: Model, d: Data) -> None:
 def _add_actuators(m: Model, d: Data) -> None:
     """Add the terms of actuators to the metric."""
     h = m.opt.timestep
-    for actuator in range(m.nu):
+    for actuator in range(m.nactuator):
         if actuator_disabled(m, actuator):
             continue
         stiffness, damping = actuator_slopes(m, d, actuator)
         weight = h * (h * stiffness + damping)
-        d.work.metric_actuator[actuator] = weight
-        if weight > 0.0:
-            rows, dofs = m.aux.moment_rowadr, m.aux.moment_colind
-            pull = h * stiffness * d.actuator_velocity[actuator]
-            found = _add_coupling(m, d, actuator, rows, dofs, actuator_moment, weight, pull)
-            d.work.actuator_loose[actuator] = found
-            d.work.metric_nloose += found
+        first = m.actuator_outadr[actuator]
+        for out in range(first, first + m.actuator_outnum[actuator]):
+            d.work.metric_actuator[out] = weight
+            if weight > 0.0:
+                rows, dofs = m.aux.moment_rowadr, m.aux.moment_colind
+                pull = h * stiffness * d.actuator_velocity[out]
+                found = _add_coupling(m, d, out, rows, dofs, actuator_moment, weight, pull)
+                d.work.actuator_loose[out] = found
+                d.work.metric_nloose += found
 
 
 @kernel
@@ -180,9 +182,9 @@ def effective_metric(m: Model, d: Data) -> int:
     for tendon in range(m.ntendon):
         d.work.metric_tendon[tendon] = 0.0
         d.work.tendon_loose[tendon] = 0
-    for actuator in range(m.nu):
-        d.work.metric_actuator[actuator] = 0.0
-        d.work.actuator_loose[actuator] = 0
+    for out in range(m.nout):
+        d.work.metric_actuator[out] = 0.0
+        d.work.actuator_loose[out] = 0
     d.work.metric_nloose = 0
     _add_joints(m, d)
     if has_fluid(m):
@@ -193,7 +195,7 @@ def effective_metric(m: Model, d: Data) -> int:
         d.work.metric[m.aux.M_rowadr[dof]] += d.work.metric_diag[dof]
     if m.opt.solver != SOL_PGS:
         _add_tendons(m, d)
-        if m.nu > 0 and not m.opt.disableflags & DSBL_ACTUATION:
+        if m.nactuator > 0 and not m.opt.disableflags & DSBL_ACTUATION:
             _add_actuators(m, d)
     factor_metric(m, d)
     return OK

@@ -185,19 +185,20 @@ def muscles(m: Model, d: Data) -> int:
     """Compute activation rates, gains and biases of muscles.
 
     Reads ctrl, act, actuator_length, actuator_velocity; writes act_dot (na,), work.actuator_gain,
-    work.actuator_gain_slope and work.actuator_bias (nu,) of actuators whose dynamics, gain or bias has the type muscle.
-    Sets MUSCLES_MADE in work.actuation_made.
+    work.actuator_gain_slope and work.actuator_bias (nactuator,) of actuators whose dynamics, gain or
+    bias has the type muscle. Sets MUSCLES_MADE in work.actuation_made.
     """
     d.work.actuation_made |= MUSCLES_MADE
     limit_controls(m, d)
-    for i in range(m.nu):
-        length, velocity, acc0 = d.actuator_length[i], d.actuator_velocity[i], m.actuator_acc0[i]
-        lengthrange = (m.actuator_lengthrange[i, 0], m.actuator_lengthrange[i, 1])
+    for i in range(m.nactuator):
+        out = m.actuator_outadr[i]
+        length, velocity, acc0 = d.actuator_length[out], d.actuator_velocity[out], m.actuator_acc0[out]
+        lengthrange = (m.actuator_lengthrange[out, 0], m.actuator_lengthrange[out, 1])
         if m.actuator_dyntype[i] == DYN_MUSCLE and m.actuator_actnum[i] > 0:
             prm = m.actuator_dynprm
             timeconst = (prm[i, 0], prm[i, 1], prm[i, 2])
             act = m.actuator_actadr[i] + m.actuator_actnum[i] - 1
-            d.act_dot[act] = muscle_dynamics(d.work.ctrl[i], d.act[act], timeconst)
+            d.act_dot[act] = muscle_dynamics(d.work.ctrl[m.actuator_ctrladr[i]], d.act[act], timeconst)
         if m.actuator_gaintype[i] == GAIN_MUSCLE:
             nine = get9(m.actuator_gainprm, i)
             d.work.actuator_gain[i] = muscle_gain(length, velocity, lengthrange, acc0, nine)

@@ -108,9 +108,10 @@ def _tendon_force(m: Model, d: Data, tendon: int) -> float:
         speed = abs(velocity)
         own = secant(m.tendon_damping[tendon], m.tendon_dampingpoly, tendon, speed)
         force -= (own + added_secant(m, m.njnt + tendon, speed)) * velocity
-    for actuator in range(m.nu):
+    for actuator in range(m.nactuator):
         if m.actuator_trntype[actuator] == TRN_TENDON and m.actuator_trnid[actuator, 0] == tendon:
-            force += m.actuator_gear[actuator, 0] * d.actuator_force[actuator]
+            out = m.actuator_outadr[actuator]
+            force += m.actuator_gear[out, 0] * d.actuator_force[out]
     for row in range(d.ne + d.nf + d.nl):
         share = _row_share(m, d, row, tendon)
         if share != 0.0:

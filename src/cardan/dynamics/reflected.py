@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 @kernel
 def gear_squared(m: Model, actuator: int) -> float:
     """Square of the first element of an actuator's gear."""
-    return m.actuator_gear[actuator, 0] * m.actuator_gear[actuator, 0]
+    gear = m.actuator_gear[m.actuator_outadr[actuator], 0]
+    return gear * gear
 
 
 @kernel
@@ -65,7 +66,7 @@ def adds_damping(m: Model, actuator: int) -> bool:
 def any_added_armature(m: Model) -> bool:
     """Return whether any actuator adds armature to its joint or tendon."""
     total = 0.0  # a sum needs no branches, so that the loop becomes vector code
-    for actuator in range(m.nu):
+    for actuator in range(m.nactuator):
         total += abs(m.actuator_armature[actuator])
     return total != 0.0
 
@@ -74,7 +75,7 @@ def any_added_armature(m: Model) -> bool:
 def any_added_damping(m: Model) -> bool:
     """Return whether any actuator adds damping to its joint or tendon."""
     total = 0.0  # as in `any_added_armature`
-    for actuator in range(m.nu):
+    for actuator in range(m.nactuator):
         total += abs(m.actuator_damping[actuator])
         total += abs(m.actuator_dampingpoly[actuator, 0]) + abs(m.actuator_dampingpoly[actuator, 1])
     return total != 0.0

@@ -72,8 +72,9 @@ def _length_slope(m: Model, d: Data, actuator: int, value: float) -> float:
         found += m.actuator_biasprm[actuator, 1]
     if m.actuator_gaintype[actuator] == GAIN_AFFINE:
         found += m.actuator_gainprm[actuator, 1] * value
-    length, velocity, acc0 = d.actuator_length[actuator], d.actuator_velocity[actuator], m.actuator_acc0[actuator]
-    lengthrange = (m.actuator_lengthrange[actuator, 0], m.actuator_lengthrange[actuator, 1])
+    out = m.actuator_outadr[actuator]
+    length, velocity, acc0 = d.actuator_length[out], d.actuator_velocity[out], m.actuator_acc0[out]
+    lengthrange = (m.actuator_lengthrange[out, 0], m.actuator_lengthrange[out, 1])
     if m.actuator_gaintype[actuator] == GAIN_MUSCLE:
         prm = get9(m.actuator_gainprm, actuator)
         found -= muscle_gain_stiffness(length, velocity, lengthrange, acc0, prm) * value
@@ -93,5 +94,7 @@ def actuator_slopes(m: Model, d: Data, actuator: int) -> Vec2:
     """
     if is_saturated(m, d, actuator):
         return 0.0, 0.0
-    value = current_input(m, d, actuator, control_of(m, d, actuator))
+    value = 0.0
+    if m.actuator_ctrlnum[actuator] > 0:
+        value = current_input(m, d, actuator, control_of(m, d, actuator, 0))
     return max(-_length_slope(m, d, actuator, value), 0.0), max(-velocity_slope(m, d, actuator, value), 0.0)

@@ -8,6 +8,8 @@ from cardan.enums import (
     mjtCone,
     mjtConstraint,
     mjtConstraintState,
+    mjtCtrlChart,
+    mjtCtrlInput,
     mjtDataType,
     mjtDisableBit,
     mjtDyn,
@@ -33,8 +35,10 @@ from cardan.enums import (
 )
 
 BIAS_AFFINE = int(mjtBias.mjBIAS_AFFINE)
+BIAS_DCMOTOR = int(mjtBias.mjBIAS_DCMOTOR)
 BIAS_MUSCLE = int(mjtBias.mjBIAS_MUSCLE)
 BIAS_NONE = int(mjtBias.mjBIAS_NONE)
+BIAS_SO3 = int(mjtBias.mjBIAS_SO3)
 BIAS_USER = int(mjtBias.mjBIAS_USER)
 
 CAMLIGHT_TARGETBODY = int(mjtCamLight.mjCAMLIGHT_TARGETBODY)
@@ -46,6 +50,8 @@ CAMERA_TRACKING = int(mjtCamera.mjCAMERA_TRACKING)
 CAT_DECOR = int(mjtCatBit.mjCAT_DECOR)
 CAT_DYNAMIC = int(mjtCatBit.mjCAT_DYNAMIC)
 
+CHART_EXPMAP = int(mjtCtrlChart.mjCHART_EXPMAP)
+CHART_QUAT = int(mjtCtrlChart.mjCHART_QUAT)
 CONE_PYRAMIDAL = int(mjtCone.mjCONE_PYRAMIDAL)
 
 CNSTR_CONTACT_ELLIPTIC = int(mjtConstraint.mjCNSTR_CONTACT_ELLIPTIC)
@@ -88,8 +94,10 @@ DSBL_WARMSTART = int(mjtDisableBit.mjDSBL_WARMSTART)
 DYN_FILTER = int(mjtDyn.mjDYN_FILTER)
 DYN_FILTEREXACT = int(mjtDyn.mjDYN_FILTEREXACT)
 DYN_INTEGRATOR = int(mjtDyn.mjDYN_INTEGRATOR)
+DYN_DCMOTOR = int(mjtDyn.mjDYN_DCMOTOR)
 DYN_MUSCLE = int(mjtDyn.mjDYN_MUSCLE)
 DYN_NONE = int(mjtDyn.mjDYN_NONE)
+DYN_PID = int(mjtDyn.mjDYN_PID)
 DYN_USER = int(mjtDyn.mjDYN_USER)
 
 ENBL_ISLAND = int(mjtEnableBit.mjENBL_ISLAND)
@@ -111,8 +119,11 @@ FLEXSELF_NONE = int(mjtFlexSelf.mjFLEXSELF_NONE)
 FRAME_CONTACT = int(mjtFrame.mjFRAME_CONTACT)
 
 GAIN_AFFINE = int(mjtGain.mjGAIN_AFFINE)
+GAIN_DCMOTOR = int(mjtGain.mjGAIN_DCMOTOR)
 GAIN_FIXED = int(mjtGain.mjGAIN_FIXED)
 GAIN_MUSCLE = int(mjtGain.mjGAIN_MUSCLE)
+GAIN_PID = int(mjtGain.mjGAIN_PID)
+GAIN_SO3 = int(mjtGain.mjGAIN_SO3)
 GAIN_USER = int(mjtGain.mjGAIN_USER)
 
 GEOM_ARROW = int(mjtGeom.mjGEOM_ARROW)
@@ -134,6 +145,10 @@ GEOM_SKIN = int(mjtGeom.mjGEOM_SKIN)
 GEOM_SPHERE = int(mjtGeom.mjGEOM_SPHERE)
 GEOM_TRIANGLE = int(mjtGeom.mjGEOM_TRIANGLE)
 
+INPUT_FF = int(mjtCtrlInput.mjINPUT_FF)
+INPUT_POS = int(mjtCtrlInput.mjINPUT_POS)
+INPUT_VEL = int(mjtCtrlInput.mjINPUT_VEL)
+INPUT_VOLTAGE = int(mjtCtrlInput.mjINPUT_VOLTAGE)
 INT_DISCRETE = int(mjtIntegrator.mjINT_DISCRETE)
 INT_IMPLICITFAST = int(mjtIntegrator.mjINT_IMPLICITFAST)
 
@@ -179,6 +194,7 @@ TRN_JOINT = int(mjtTrn.mjTRN_JOINT)
 TRN_JOINTINPARENT = int(mjtTrn.mjTRN_JOINTINPARENT)
 TRN_SITE = int(mjtTrn.mjTRN_SITE)
 TRN_SLIDERCRANK = int(mjtTrn.mjTRN_SLIDERCRANK)
+TRN_SO3 = int(mjtTrn.mjTRN_SO3)
 TRN_TENDON = int(mjtTrn.mjTRN_TENDON)
 
 WARN_BADCTRL = int(mjtWarning.mjWARN_BADCTRL)

@@ -98,6 +98,9 @@ _NOT_NEGATIVE: dict[str, tuple[str, ...]] = {
     "damper": ("kv", "ctrlrange"),
     "adhesion": ("gain", "ctrlrange"),
     "muscle": ("tausmooth",),
+    "dcmotor": ("motorconst", "inductance", "thermal"),
+    "orientation": ("kv", "dampratio"),
+    "pid": ("kv", "dampratio", "slewmax", "imax", "ki"),
 }
 
 

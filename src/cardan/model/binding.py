@@ -23,8 +23,8 @@ def signature(m: MjModel) -> int:
     if found is None:
         digest = blake2b(digest_size=8)
         for name in ("nbody", "njnt", "ngeom", "nsite", "ncam", "nlight", "nflex", "nmesh", "nskin", "nhfield", "ntex",
-                     "nmat", "npair", "nexclude", "neq", "ntendon", "nu", "nsensor", "nnumeric", "ntext", "ntuple",
-                     "nkey", "nplugin"):  # fmt: skip
+                     "nmat", "npair", "nexclude", "neq", "ntendon", "nactuator", "nsensor", "nnumeric", "ntext",
+                     "ntuple", "nkey", "nplugin"):  # fmt: skip
             digest.update(int(getattr(m, name)).to_bytes(8, "little"))
         for name in _STRUCTURE:
             digest.update(m.names if name == "names" else np.ascontiguousarray(getattr(m, name)).tobytes())

@@ -524,6 +524,11 @@ class _MjModelActuatorViews:
     history: NDArray[int32]
     historyadr: NDArray[int32]
     delay: NDArray[float64]
+    ctrladr: NDArray[int32]
+    ctrlnum: NDArray[int32]
+    ctrlspec: NDArray[int32]
+    outadr: NDArray[int32]
+    outnum: NDArray[int32]
     armature: NDArray[float64]
     damping: NDArray[float64]
     dampingpoly: NDArray[float64]
@@ -1156,6 +1161,8 @@ class ModelFields:
     nhistory: int
     flg_surfacevel: int
     flg_adhesion: int
+    nactuator: int
+    nout: int
     geom_castshadow: NDArray[uint8]
     cam_projection: NDArray[int32]
     cam_output: NDArray[int32]
@@ -1178,6 +1185,11 @@ class ModelFields:
     sensor_historyadr: NDArray[int32]
     sensor_delay: NDArray[float64]
     sensor_interval: NDArray[float64]
+    actuator_ctrladr: NDArray[int32]
+    actuator_ctrlnum: NDArray[int32]
+    actuator_ctrlspec: NDArray[int32]
+    actuator_outadr: NDArray[int32]
+    actuator_outnum: NDArray[int32]
     jnt_stiffnesspoly: NDArray[float64]
     dof_dampingpoly: NDArray[float64]
     tendon_stiffnesspoly: NDArray[float64]
@@ -1197,8 +1209,6 @@ class ModelFields:
     eq_relative: NDArray[uint8]
     jnt_actuatorid: NDArray[int32]
     tendon_actuatorid: NDArray[int32]
-    nactuator: int
-    nout: int
     flg_gravcomp: int
     nC: int
     M_rownnz: NDArray[int32]
@@ -1219,10 +1229,6 @@ class ModelFields:
     ten_J_rowadr: NDArray[int32]
     ten_J_colind: NDArray[int32]
     nJmom: int
-    actuator_ctrladr: NDArray[int32]
-    actuator_ctrlnum: NDArray[int32]
-    actuator_outadr: NDArray[int32]
-    actuator_outnum: NDArray[int32]
     tendon_type: NDArray[int32]
     tree_bodyadr: NDArray[int32]
     tree_bodynum: NDArray[int32]
@@ -1249,7 +1255,6 @@ class ModelFields:
     nefmCvert: int
     jnt_springyield: NDArray[float64]
     tendon_springyield: NDArray[float64]
-    actuator_ctrlspec: NDArray[int32]
     mesh_octnum: NDArray[int32]
     oct_depth: NDArray[int32]
     oct_child: NDArray[int32]

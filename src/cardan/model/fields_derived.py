@@ -45,10 +45,6 @@ def _view(
     return View(Field(name, dtype, shape, doc), compute, of_4_0)
 
 
-def _same(name: str, dtype: str, shape: tuple[int | str, ...], doc: str, source: str) -> View:
-    return _view(name, dtype, shape, doc, lambda x: getattr(x, source))
-
-
 def _pattern(prefix: str, rows: str, size: str, what: str, pattern: Compute) -> tuple[View, ...]:
     """Return the rows for the pattern of a sparse matrix, which `pattern` computes."""
     parts = (
@@ -63,10 +59,6 @@ def _pattern(prefix: str, rows: str, size: str, what: str, pattern: Compute) -> 
     return tuple(_view(f"{prefix}_{name}", "i4", (dim,), doc, part(k)) for k, (name, dim, doc) in enumerate(parts))
 
 
-def _counted(name: str, shape: tuple[str, ...], doc: str, first: int, step: int) -> View:
-    return _view(name, "i4", shape, doc, lambda m: first + step * np.arange(getattr(m, shape[0]), dtype=np.int32))
-
-
 CONSTANT: dict[str, tuple[Field, ...]] = {
     "0": (
         *(Field(name, "i8", (), "size of a feature that Cardan does not have yet: 0") for name in (
@@ -74,7 +66,6 @@ CONSTANT: dict[str, tuple[Field, ...]] = {
         )),
         Field("jnt_springyield", "f8", ("njnt",), "yield threshold of the spring; 0: elastic"),
         Field("tendon_springyield", "f8", ("ntendon",), "yield threshold of the spring; 0: elastic"),
-        Field("actuator_ctrlspec", "i4", ("nu",), "signature of the inputs"),
         Field("sensor_intprm", "i4", ("nsensor", 3), "integer parameters"),
         Field("mesh_octnum", "i4", ("nmesh",), "number of octree nodes"),
         Field("oct_depth", "i4", (0,), "depth of an octree node"),
@@ -123,8 +114,6 @@ _CONTRIBUTOR = "actuator that adds armature or damping; -1: none, -2: several"
 MODEL_VIEWS: tuple[View, ...] = (
     _view("jnt_actuatorid", "i4", ("njnt",), _CONTRIBUTOR, lambda m: contributors(m)[: m.njnt]),
     _view("tendon_actuatorid", "i4", ("ntendon",), _CONTRIBUTOR, lambda m: contributors(m)[m.njnt :]),
-    _same("nactuator", "i8", (), "number of actuators", "nu"),
-    _same("nout", "i8", (), "number of force outputs of actuators", "nu"),
     _view("flg_gravcomp", "u1", (), "whether any body has gravity compensation", lambda m: m.ngravcomp > 0),
     _view("nC", "i8", (), "number of stored elements of M", lambda m: len(sparse.inertia(m)[2])),
     *_pattern("M", "nv", "nC", "the reduced inertia matrix", sparse.inertia),
@@ -137,10 +126,6 @@ MODEL_VIEWS: tuple[View, ...] = (
     _view("nJten", "i8", (), "number of stored elements of ten_J", lambda m: len(sparse.tendons(m)[2])),
     *_pattern("ten_J", "ntendon", "nJten", "ten_J", sparse.tendons),
     _view("nJmom", "i8", (), "number of stored elements of actuator_moment", lambda m: len(sparse.moments(m)[2])),
-    _counted("actuator_ctrladr", ("nu",), "address of the first control", 0, 1),
-    _counted("actuator_ctrlnum", ("nu",), "number of controls", 1, 0),
-    _counted("actuator_outadr", ("nu",), "address of the first force output", 0, 1),
-    _counted("actuator_outnum", ("nu",), "number of force outputs", 1, 0),
     _view("tendon_type", "i4", ("ntendon",), "type (mjtTendon)", sparse.tendon_types),
     _of_trees("bodyadr", "first body", trees.tree_bodies, 0),
     _of_trees("bodynum", "number of bodies", trees.tree_bodies, 1),
@@ -169,7 +154,7 @@ DATA_VIEWS: tuple[View, ...] = (
     _view("qLD", "f8", ("nC",), "factor L' D L of M", sparse.factor, of_4_0=True),
     _view("ten_J", "f8", ("nJten",), "Jacobians of the lengths, sparse", sparse.tendon_jacobian, of_4_0=True),
     _view("actuator_moment", "f8", ("nJmom",), "Jacobians of the lengths, sparse", sparse.actuator_moment, of_4_0=True),
-    *_pattern("moment", "nu", "nJmom", "actuator_moment", lambda m, d: sparse.moments(m)),
+    *_pattern("moment", "nout", "nJmom", "actuator_moment", lambda m, d: sparse.moments(m)),
     _view("xiquat", "f8", ("nbody", 4), "orientation of the inertial frame", sparse.inertial_orientations),
     _view("geom_xquat", "f8", ("ngeom", 4), "orientation", lambda m, d: sparse.orientations(m, d, "geom")),
     _view("site_xquat", "f8", ("nsite", 4), "orientation", lambda m, d: sparse.orientations(m, d, "site")),

@@ -6,6 +6,8 @@ LATER_SIZES: tuple[Field, ...] = (
     Field("nhistory", "i8", (), "length of history"),
     Field("flg_surfacevel", "i8", (), "1 if contacts may have surface velocities, else 0"),
     Field("flg_adhesion", "i8", (), "1 if contacts may have adhesion, else 0"),
+    Field("nactuator", "i8", (), "number of actuators"),
+    Field("nout", "i8", (), "number of force outputs of actuators"),
 )
 
 FLAGS = frozenset(("flg_surfacevel", "flg_adhesion"))
@@ -50,16 +52,27 @@ LATER_SENSORS: tuple[Field, ...] = (
 
 LATER_HISTORIES: tuple[Field, ...] = (
     Field(
-        "actuator_history", "i4", ("nu", 2), "number of samples in the history; interpolation: 0 zoh, 1 linear, 2 cubic"
+        "actuator_history",
+        "i4",
+        ("nactuator", 2),
+        "number of samples in the history; interpolation: 0 zoh, 1 linear, 2 cubic",
     ),
-    Field("actuator_historyadr", "i4", ("nu",), "start of the actuator's history, or -1"),
-    Field("actuator_delay", "f8", ("nu",), "age of the control in use, s; 0: no delay"),
+    Field("actuator_historyadr", "i4", ("nactuator",), "start of the actuator's history, or -1"),
+    Field("actuator_delay", "f8", ("nactuator",), "age of the control in use, s; 0: no delay"),
     Field("sensor_history", "i4", ("nsensor", 2), "number of samples in the history; interpolation, as for actuators"),
     Field("sensor_historyadr", "i4", ("nsensor",), "start of the sensor's history, or -1"),
     Field("sensor_delay", "f8", ("nsensor",), "age of the values in sensordata, s; 0: no delay"),
     Field(
         "sensor_interval", "f8", ("nsensor", 2), "period of the values (0: every step), time of the last before 0, s"
     ),
+)
+
+LATER_ACTUATORS: tuple[Field, ...] = (
+    Field("actuator_ctrladr", "i4", ("nactuator",), "address of the first control"),
+    Field("actuator_ctrlnum", "i4", ("nactuator",), "number of controls"),
+    Field("actuator_ctrlspec", "i4", ("nactuator",), "inputs: bits of mjtCtrlInput, or mjtCtrlChart of a servo"),
+    Field("actuator_outadr", "i4", ("nactuator",), "address of the first force output"),
+    Field("actuator_outnum", "i4", ("nactuator",), "number of force outputs"),
 )
 
 LATER_PASSIVE: tuple[Field, ...] = (
@@ -73,7 +86,7 @@ LATER_TRANSMISSIONS: tuple[Field, ...] = (
     Field("tendon_armature", "f8", ("ntendon",), "inertia of changes of the length, kg or kg m^2"),
     Field("tendon_actfrclimited", "u1", ("ntendon",), "whether the total actuator force on the tendon is limited"),
     Field("tendon_actfrcrange", "f8", ("ntendon", 2), "lower and upper limit of the total actuator force"),
-    Field("actuator_armature", "f8", ("nu",), "inertia that the joint or tendon gets, before gear^2"),
-    Field("actuator_damping", "f8", ("nu",), "damping that the joint or tendon gets, before gear^2"),
-    Field("actuator_dampingpoly", "f8", ("nu", 2), "quadratic and cubic coefficients of this damping"),
+    Field("actuator_armature", "f8", ("nactuator",), "inertia that the joint or tendon gets, before gear^2"),
+    Field("actuator_damping", "f8", ("nactuator",), "damping that the joint or tendon gets, before gear^2"),
+    Field("actuator_dampingpoly", "f8", ("nactuator", 2), "quadratic and cubic coefficients of this damping"),
 )

@@ -5,7 +5,7 @@ from cardan.jit.memory.fields import Field
 SIZES: tuple[Field, ...] = (
     Field("nq", "i8", (), "length of qpos"),
     Field("nv", "i8", (), "length of qvel: number of degrees of freedom"),
-    Field("nu", "i8", (), "number of actuators, and of controls"),
+    Field("nu", "i8", (), "number of controls, length of ctrl"),
     Field("na", "i8", (), "number of activation states"),
     Field("nbody", "i8", (), "number of bodies, the world included"),
     Field("nbvh", "i8", (), "number of nodes of all bounding volume hierarchies"),

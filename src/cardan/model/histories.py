@@ -42,7 +42,7 @@ def _start(d: Data, adr: int, n: int, user: float, period: float, last: float, h
 def start_histories(m: Model, d: Data) -> None:
     """Set the histories of all actuators and sensors at time 0; their values must be 0 already."""
     h = m.opt.timestep
-    for i in range(m.nu):
+    for i in range(m.nactuator):
         if m.actuator_history[i, 0] > 0:
             _start(d, m.actuator_historyadr[i], m.actuator_history[i, 0], 0.0, h, -h, h)
     for i in range(m.nsensor):

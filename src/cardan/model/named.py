@@ -172,6 +172,13 @@ _FLEX_SPANS = {
 }
 
 
+_ACTUATOR_SPANS = {
+    "nactuator": _one,
+    "nu": _counted("actuator_ctrladr", "actuator_ctrlnum"),
+    "nout": _counted("actuator_outadr", "actuator_outnum"),
+}
+
+
 KINDS: tuple[Kind, ...] = (
     _described("body", {"nbody": _one}, data=("",)),
     _described("jnt", _JOINT_SPANS, "joint", prefixes=("jnt_", "dof_", ""), data=("",)),
@@ -189,7 +196,7 @@ KINDS: tuple[Kind, ...] = (
     _described("exclude", {"nexclude": _one}),
     _described("eq", {"neq": _one}, "equality"),
     _described("tendon", {"ntendon": _one}, "ten", data=("ten_",)),
-    _described("actuator", {"nu": _one}, data=("actuator_", "")),
+    _described("actuator", _ACTUATOR_SPANS, data=("actuator_", "")),
     _described("sensor", {"nsensor": _one, "nsensordata": _counted("sensor_adr", "sensor_dim")}, data=("sensor",)),
     _described("numeric", {"nnumeric": _one, "nnumericdata": _counted("numeric_adr", "numeric_size")}),
     _described("text", {"ntext": _one, "ntextdata": _counted("text_adr", "text_size")}),
@@ -282,7 +289,7 @@ def _part(view: ElementView, field: Field) -> np.ndarray:
         part = array[start:stop].reshape(int(arrays[rows][view._id]), width)
         if view._memory.sizes["is_4_0"]:
             part = part.reshape([int(arrays[name][view._id]) for name in (rows, *columns)])
-    elif not holds_many(field):
+    elif not holds_many(field) and stop - start == 1:
         part = array[start]
     else:
         part = array[start:stop]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cardan.enums.codes import CHART_QUAT, GAIN_SO3
 from cardan.jit import OK, kernel, stage
 from cardan.model.histories import start_histories
 from cardan.model.kernel_views import Data, Model
@@ -38,6 +39,14 @@ def _clear_statistics(d: Data) -> None:
 
 
 @kernel
+def set_neutral_quaternions(m: Model, d: Data) -> None:
+    """Set the controls of orientation servos that are quaternions to the identity; they must be 0 already."""
+    for i in range(m.nactuator):
+        if m.actuator_gaintype[i] == GAIN_SO3 and m.actuator_ctrlspec[i] == CHART_QUAT:
+            d.ctrl[m.actuator_ctrladr[i]] = 1.0
+
+
+@kernel
 def _set_defaults(m: Model, d: Data) -> None:
     """Set the values of the default state that are not zero."""
     for i in range(m.nq):
@@ -51,6 +60,7 @@ def _set_defaults(m: Model, d: Data) -> None:
                 d.mocap_pos[mocap, k] = m.body_pos[body, k]
             for k in range(4):
                 d.mocap_quat[mocap, k] = m.body_quat[body, k]
+    set_neutral_quaternions(m, d)
     for i in range(m.nplugin):
         d.plugin[i] = m.plugin[i]
     for i in range(len(d.work.plugin_handle)):

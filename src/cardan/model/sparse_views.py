@@ -124,11 +124,12 @@ def moments(m: MjModel) -> Pattern:
         targets, last, parents = m.actuator_trnid.tolist(), internals.array(m, "aux.body_lastdof"), m.dof_parentid
         for actuator, kind in enumerate(m.actuator_trntype.tolist()):
             first, second = targets[actuator]
+            out = m.actuator_outadr[actuator]
             if kind == mjtTrn.mjTRN_TENDON:
-                rows[actuator] = columns[ends[first] : ends[first + 1]].tolist()
+                rows[out] = columns[ends[first] : ends[first + 1]].tolist()
             elif kind == mjtTrn.mjTRN_SLIDERCRANK:
                 chains = [dof_chain(parents.tolist(), int(last[m.site_bodyid[site]])) for site in (first, second)]
-                rows[actuator] = sorted({*chains[0], *chains[1]})
+                rows[out] = sorted({*chains[0], *chains[1]})
         return _pattern([[int(dof) for dof in row] for row in rows])
 
     return _kept(m, "moment_pattern", make)

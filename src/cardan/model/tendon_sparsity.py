@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cardan.enums import mjtTrn
-from cardan.enums.codes import TRN_TENDON, WRAP_JOINT, WRAP_PULLEY, WRAP_SITE
+from cardan.enums.codes import TRN_SO3, TRN_TENDON, WRAP_JOINT, WRAP_PULLEY, WRAP_SITE
 from cardan.jit import Field, Struct, StructMemory, kernel
 from cardan.jit.driver.program import call, native_over
 from cardan.model.kernel_views import Model
@@ -85,25 +85,33 @@ def tendon_rows(m: MjModel) -> TendonTables:
     return TendonTables(adr, colind, stored_adr, stored_colind, entry)
 
 
+def _relative_chain(m: MjModel, site: int, other: int) -> list[int]:
+    """Return the dofs that move one site relative to another, or relative to the world (-1)."""
+    chains = _chains(m)
+    dofs = chains(int(m.site_bodyid[site]))
+    return sorted(dofs ^ chains(int(m.site_bodyid[other])) if other >= 0 else dofs)
+
+
 @once
 def moment_rows(m: MjModel) -> list[Sequence[int]]:
-    """Return, for each actuator, the dofs on which the actuator can act.
+    """Return, for each output of an actuator, the dofs on which the output can act.
 
     A body transmission can act on all dofs, because its body can touch any other body.
     """
-    if not m.nu:
+    if not m.nactuator:
         return []
     rows, starts, kinds = [], m.jnt_dofadr.tolist(), m.jnt_type.tolist()
     for kind, (target, other) in zip(m.actuator_trntype.tolist(), m.actuator_trnid.tolist(), strict=True):
-        if kind in ON_JOINT:
+        if kind == TRN_SO3:
+            row = range(starts[target], starts[target] + 3) if other < 0 else _relative_chain(m, target, other)
+            rows += [row] * 3
+        elif kind in ON_JOINT:
             rows.append(range(starts[target], starts[target] + DOF_WIDTH[kinds[target]]))
         elif kind == TRN_TENDON:
             tables = tendon_rows(m)
             rows.append(tables.colind[tables.adr[target] : tables.adr[target + 1]].tolist())
         elif kind in ON_SITE:
-            chains = _chains(m)  # the dofs that move one site relative to another, or relative to the world
-            dofs = chains(int(m.site_bodyid[target]))
-            rows.append(sorted(dofs ^ chains(int(m.site_bodyid[other])) if other >= 0 else dofs))
+            rows.append(_relative_chain(m, target, other))
         else:
             rows.append(range(m.nv))
     return rows

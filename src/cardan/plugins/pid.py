@@ -55,9 +55,10 @@ def setpoint(m: Model, d: Data, instance: int, i: int, early: bool) -> float:
     If the setpoint is an activation, `early` selects the activation at the end of the time step.
     """
     if m.actuator_dyntype[i] == 0:
-        target = d.work.ctrl[i]
-        if m.actuator_ctrllimited[i]:
-            target = clamp(target, m.actuator_ctrlrange[i, 0], m.actuator_ctrlrange[i, 1])
+        control = m.actuator_ctrladr[i]
+        target = d.work.ctrl[control]
+        if m.actuator_ctrllimited[control]:
+            target = clamp(target, m.actuator_ctrlrange[control, 0], m.actuator_ctrlrange[control, 1])
     else:
         act = m.actuator_actadr[i] + m.actuator_actnum[i] - 1
         target = advance_activation(m, i, d.act[act], d.act_dot[act]) if early else d.act[act]
@@ -84,12 +85,12 @@ def integral(m: Model, d: Data, instance: int, i: int, error: float) -> float:
 @kernel
 def act_dot(m: Model, d: Data, instance: int) -> None:
     """Write the rates of the integrals and of the previous setpoints of an instance's actuators."""
-    for i in range(m.nu):
+    for i in range(m.nactuator):
         if m.actuator_plugin[i] == instance:
             target = setpoint(m, d, instance, i, False)
             if plugin_number(d, instance, KI) != 0.0:
                 act = m.actuator_actadr[i]
-                change = integral(m, d, instance, i, target - d.actuator_length[i]) - d.act[act]
+                change = integral(m, d, instance, i, target - d.actuator_length[m.actuator_outadr[i]]) - d.act[act]
                 d.act_dot[act] = change / m.opt.timestep
             if plugin_number(d, instance, HAS_SLEW) != 0.0:
                 act = slew_address(m, d, instance, i)
@@ -100,17 +101,18 @@ def act_dot(m: Model, d: Data, instance: int) -> None:
 def compute(m: Model, d: Data, instance: int, capability: int) -> None:
     """Write the forces of an instance's actuators."""
     kp, ki, kd = plugin_number(d, instance, KP), plugin_number(d, instance, KI), plugin_number(d, instance, KD)
-    for i in range(m.nu):
+    for i in range(m.nactuator):
         if m.actuator_plugin[i] == instance:
             target = setpoint(m, d, instance, i, m.actuator_actearly[i] != 0)
-            error = target - d.actuator_length[i]
+            out = m.actuator_outadr[i]
+            error = target - d.actuator_length[out]
             rate = 0.0
             if m.actuator_dyntype[i] != 0:
                 rate = d.act_dot[m.actuator_actadr[i] + m.actuator_actnum[i] - 1]
-            force = kp * error + kd * (rate - d.actuator_velocity[i])
+            force = kp * error + kd * (rate - d.actuator_velocity[out])
             if ki != 0.0:
                 force += ki * integral(m, d, instance, i, error)
-            d.actuator_force[i] = force
+            d.actuator_force[out] = force
 
 
 PID = Plugin(

@@ -24,7 +24,7 @@ from cardan.jit import kernel
 from cardan.maths.types import Vec2, Vec3
 from cardan.maths.vector import MINVAL, angular, cross, get3, get6, get9, linear, mul_mat_t_vec3, scale3, sub3
 from cardan.model.kernel_views import Data, Model
-from cardan.sensor.output import put1, put3, put_of_limit
+from cardan.sensor.output import put1, put3, put_of_limit, put_outputs
 
 
 @kernel
@@ -58,8 +58,8 @@ def torque(m: Model, d: Data, i: int) -> None:
 
 @kernel
 def actuatorfrc(m: Model, d: Data, i: int) -> None:
-    """Scalar force of an actuator."""
-    put1(m, d, i, d.actuator_force[m.sensor_objid[i]])
+    """Force of an actuator: one value for each of its outputs."""
+    put_outputs(m, d, i, d.actuator_force)
 
 
 @kernel
@@ -228,8 +228,8 @@ def tendonvel(m: Model, d: Data, i: int) -> None:
 
 @kernel
 def actuatorvel(m: Model, d: Data, i: int) -> None:
-    """Rate of change of the length of an actuator's transmission."""
-    put1(m, d, i, d.actuator_velocity[m.sensor_objid[i]])
+    """Rates of change of the lengths of an actuator's transmission."""
+    put_outputs(m, d, i, d.actuator_velocity)
 
 
 @kernel

@@ -38,6 +38,14 @@ def put1(m: Model, d: Data, i: int, value: float) -> None:
 
 
 @kernel
+def put_outputs(m: Model, d: Data, i: int, values: ConstArray1) -> None:
+    """Store what belongs to the outputs of an actuator, the object of sensor `i`; `values` are of all outputs."""
+    actuator, adr = m.sensor_objid[i], m.sensor_adr[i]
+    for k in range(m.actuator_outnum[actuator]):
+        d.sensordata[adr + k] = values[m.actuator_outadr[actuator] + k]
+
+
+@kernel
 def put3(m: Model, d: Data, i: int, v: Vec3) -> None:
     """Store the three values of sensor `i`."""
     adr = m.sensor_adr[i]

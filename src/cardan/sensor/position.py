@@ -27,7 +27,7 @@ from cardan.maths.quaternion import mul_quat, neg_quat, normalize4
 from cardan.maths.types import Vec2, Vec3
 from cardan.maths.vector import MINVAL, column3, get3, get9, mul_mat_t_vec3, norm3, scale3, sub3
 from cardan.model.kernel_views import Data, Model
-from cardan.sensor.output import in_subtree, limit_row, object_quaternion, put1, put3, put4
+from cardan.sensor.output import in_subtree, limit_row, object_quaternion, put1, put3, put4, put_outputs
 
 
 @kernel
@@ -83,8 +83,8 @@ def tendonpos(m: Model, d: Data, i: int) -> None:
 
 @kernel
 def actuatorpos(m: Model, d: Data, i: int) -> None:
-    """Length of an actuator's transmission."""
-    put1(m, d, i, d.actuator_length[m.sensor_objid[i]])
+    """Lengths of an actuator's transmission: one value for each of its outputs."""
+    put_outputs(m, d, i, d.actuator_length)
 
 
 @kernel

@@ -85,10 +85,10 @@ def append_loose(m: Model, d: Data) -> int:
         if status == OK and d.work.tendon_loose[tendon] != 0:
             weight = d.work.metric_tendon[tendon]
             status = _append_row(m, d, tendon, m.aux.ten_rowadr, m.aux.ten_colind, tendon_moment, weight)
-    for actuator in range(m.nu):
-        if status == OK and d.work.actuator_loose[actuator] != 0:
-            weight = d.work.metric_actuator[actuator]
-            status = _append_row(m, d, actuator, m.aux.moment_rowadr, m.aux.moment_colind, actuator_moment, weight)
+    for out in range(m.nout):
+        if status == OK and d.work.actuator_loose[out] != 0:
+            weight = d.work.metric_actuator[out]
+            status = _append_row(m, d, out, m.aux.moment_rowadr, m.aux.moment_colind, actuator_moment, weight)
     if status != OK:
         d.nefc = rows
         d.nnzJ = entries

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from cardan.compat import VERSIONS
-from cardan.spec.actuator import GAIN_TYPES, PARAMETERS, SHORTCUTS, apply_shortcut
+from cardan.spec.actuator import GAIN_TYPES, LATER_SHORTCUTS, PARAMETERS, SHORTCUTS, apply_shortcut
 from cardan.spec.schema.shared import ORIENTATION
 
 if TYPE_CHECKING:
@@ -138,18 +138,19 @@ class DefaultClass:
     def _below(self, row: ElementRow) -> dict[str, Any]:
         """Return the values of all attributes that an actuator, or a default entry, with this row leaves out.
 
-        In 4.0, a shortcut takes its parameters from the nearest class (this one or an ancestor) with suitable actuator
-        defaults: set by the same shortcut, or by ``general`` with the shortcut's type of gain.
+        In 4.0, and for shortcuts that 3.1 does not have, a shortcut takes its parameters from the nearest class (this
+        one or an ancestor) with suitable actuator defaults: set by the same shortcut, or by ``general`` with the
+        shortcut's type of gain.
         """
         defaults, own = row.defaults_in(self.version), self.entries.get("general", {})
-        if self.version == VERSIONS[0] or row.tag == "general":
+        if (self.version == VERSIONS[0] and row.tag not in LATER_SHORTCUTS) or row.tag == "general":
             return {**defaults, **own}
         cls: DefaultClass | None = self
         while cls is not None and not cls._gives_parameters(row.tag):
             cls = cls.parent
         found = cls.entries["general"] if cls is not None else {}
         # other shortcuts leave inheritrange as it is
-        names = (*PARAMETERS, "inheritrange") if "inheritrange" in row.attributes else PARAMETERS
+        names = (*PARAMETERS, *(name for name in ("inheritrange", "input") if name in row.attributes))
         mechanical = {name: value for name, value in own.items() if name not in names}
         return {**defaults, **mechanical, **{name: found[name] for name in names if name in found}}
 

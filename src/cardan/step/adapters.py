@@ -59,10 +59,10 @@ def has_user_actuators(m: Any) -> bool:
 def user_defaults(m: Model, d: Data) -> int:
     """Set rates to 0, gains to 1 and biases to 0 for user-defined actuators, before callbacks change them.
 
-    Writes act_dot (na,), work.actuator_gain, work.actuator_gain_slope, work.actuator_bias (nu,).
+    Writes act_dot (na,), work.actuator_gain, work.actuator_gain_slope, work.actuator_bias (nactuator,).
     """
     d.work.actuation_made |= USERS_MADE
-    for i in range(m.nu):
+    for i in range(m.nactuator):
         if m.actuator_dyntype[i] == DYN_USER:
             for act in range(m.actuator_actadr[i], m.actuator_actadr[i] + m.actuator_actnum[i]):
                 d.act_dot[act] = 0.0
@@ -78,7 +78,7 @@ def _native_dyn(callback: Function) -> Function:
     kernel(callback)
 
     def act_dyn(m: Model, d: Data) -> int:
-        for i in range(m.nu):
+        for i in range(m.nactuator):
             if m.actuator_dyntype[i] == DYN_USER:
                 rate = callback(m, d, i)
                 if m.actuator_actnum[i] == 1:
@@ -92,7 +92,7 @@ def _native_gain(callback: Function) -> Function:
     kernel(callback)
 
     def act_gain(m: Model, d: Data) -> int:
-        for i in range(m.nu):
+        for i in range(m.nactuator):
             if m.actuator_gaintype[i] == GAIN_USER and not actuator_disabled(m, i):
                 d.work.actuator_gain[i] = callback(m, d, i)
         return OK
@@ -104,7 +104,7 @@ def _native_bias(callback: Function) -> Function:
     kernel(callback)
 
     def act_bias(m: Model, d: Data) -> int:
-        for i in range(m.nu):
+        for i in range(m.nactuator):
             if m.actuator_biastype[i] == BIAS_USER and not actuator_disabled(m, i):
                 d.work.actuator_bias[i] = callback(m, d, i)
         return OK

@@ -155,6 +155,11 @@ def _row(m: MjModel, d: MjData, i: int) -> str:
     return text + next(words(m, d, k) for part, words in ROW_OWNERS.items() if part in kind.name)
 
 
+def _owner(first: np.ndarray, number: np.ndarray, i: int) -> int:
+    """Return the actuator whose block of controls or outputs contains number `i`."""
+    return int(np.flatnonzero((first <= i) & (i < first + number))[0])
+
+
 # first dimension of a field: function that describes its element
 WORDS: dict[str, Callable[[Any, Any, int], str]] = {
     "nv": _dof,
@@ -162,7 +167,9 @@ WORDS: dict[str, Callable[[Any, Any, int], str]] = {
     "nM": lambda m, d, i: _dof(m, d, int(np.searchsorted(internals.array(m, "aux.M_rowadr"), i, side="right")) - 1),
     "nD": lambda m, d, i: _dof(m, d, int(np.searchsorted(d.D_rowadr, i, side="right")) - 1),
     "na": lambda m, d, i: _named(m, mjtObj.mjOBJ_ACTUATOR, int(np.flatnonzero(m.actuator_actadr <= i)[-1])),
-    "nu": _object(mjtObj.mjOBJ_ACTUATOR),
+    "nu": lambda m, d, i: _named(m, mjtObj.mjOBJ_ACTUATOR, _owner(m.actuator_ctrladr, m.actuator_ctrlnum, i)),
+    "nout": lambda m, d, i: _named(m, mjtObj.mjOBJ_ACTUATOR, _owner(m.actuator_outadr, m.actuator_outnum, i)),
+    "nactuator": _object(mjtObj.mjOBJ_ACTUATOR),
     "nbody": _object(mjtObj.mjOBJ_BODY),
     "njnt": lambda m, d, i: _of_joint(m, i),
     "ngeom": _object(mjtObj.mjOBJ_GEOM, "geom_bodyid"),

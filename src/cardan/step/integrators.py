@@ -10,13 +10,14 @@ The Runge-Kutta method is in `cardan.step.runge_kutta`.
 from __future__ import annotations
 
 from cardan.dynamics.actuation import actuator_disabled, advance_activation
+from cardan.dynamics.dcmotor import advance_motor
 from cardan.dynamics.derivatives import factor_lu, implicit_inertia, solve_lu
 from cardan.dynamics.free_bodies import factor_blocks, solve_blocks
 from cardan.dynamics.inertia import factor_ld, solve_ld
 from cardan.dynamics.kinematics import integrate_pos
 from cardan.dynamics.powers import has_powers
 from cardan.dynamics.reflected import any_added_damping, damps_a_joint, dof_slope
-from cardan.enums.codes import DSBL_ACTUATION, DSBL_DAMPER, DSBL_EULERDAMP
+from cardan.enums.codes import DSBL_ACTUATION, DSBL_DAMPER, DSBL_EULERDAMP, DYN_DCMOTOR
 from cardan.jit import OK, kernel, stage
 from cardan.maths.types import ConstArray1
 from cardan.model.kernel_views import Data, Model
@@ -25,9 +26,12 @@ from cardan.model.kernel_views import Data, Model
 @kernel
 def _advance_activations(m: Model, d: Data, rates: ConstArray1) -> None:
     """Advance the activations of all enabled actuators by one time step."""
-    for actuator in range(m.nu):
+    for actuator in range(m.nactuator):
         first = m.actuator_actadr[actuator]
         if first >= 0 and not actuator_disabled(m, actuator):
+            if m.actuator_dyntype[actuator] == DYN_DCMOTOR:
+                advance_motor(m, d, actuator, rates)
+                continue
             for act in range(first, first + m.actuator_actnum[actuator]):
                 d.act[act] = advance_activation(m, actuator, d.act[act], rates[act])
 
@@ -65,7 +69,7 @@ def has_damping(m: Model) -> bool:
     for i in range(m.nv):
         if m.dof_damping[i] > 0.0 or has_powers(m.dof_dampingpoly, i):
             return True
-    for actuator in range(m.nu):
+    for actuator in range(m.nactuator):
         if damps_a_joint(m, actuator):
             return True
     return False

@@ -44,10 +44,10 @@ def discrete_inverse_force(m: Model, d: Data) -> int:
         if d.work.tendon_loose[tendon] != 0:
             rows, dofs, weight = m.aux.ten_rowadr, m.aux.ten_colind, d.work.metric_tendon[tendon]
             _add_loose(m, d, tendon, rows, dofs, tendon_moment, weight)
-    for actuator in range(m.nu):
-        if d.work.actuator_loose[actuator] != 0:
-            rows, dofs, weight = m.aux.moment_rowadr, m.aux.moment_colind, d.work.metric_actuator[actuator]
-            _add_loose(m, d, actuator, rows, dofs, actuator_moment, weight)
+    for out in range(m.nout):
+        if d.work.actuator_loose[out] != 0:
+            rows, dofs, weight = m.aux.moment_rowadr, m.aux.moment_colind, d.work.metric_actuator[out]
+            _add_loose(m, d, out, rows, dofs, actuator_moment, weight)
     for joint in range(m.njnt):
         first = m.jnt_dofadr[joint]
         if turns_freely(m, d, first):

@@ -51,13 +51,13 @@ class Search(NamedTuple):
 
 
 @kernel
-def _pull(m: Model, d: Data, actuator: int) -> float:
+def _pull(m: Model, d: Data, out: int) -> float:
     """Set `work.range_row` to M^-1 times the actuator's moments; return the norm of this vector."""
     for dof in range(m.nv):
         d.work.range_row[dof] = 0.0
-    for k in range(m.aux.moment_rowadr[actuator], m.aux.moment_rowadr[actuator + 1]):
+    for k in range(m.aux.moment_rowadr[out], m.aux.moment_rowadr[out + 1]):
         dof = m.aux.moment_colind[k]
-        d.work.range_row[dof] = d.actuator_moment[actuator, dof]
+        d.work.range_row[dof] = d.actuator_moment[out, dof]
     solve_m(m, d, d.work.range_row)
     total = 0.0
     for dof in range(m.nv):
@@ -66,11 +66,11 @@ def _pull(m: Model, d: Data, actuator: int) -> float:
 
 
 @kernel
-def _moment_norm(m: Model, d: Data, actuator: int) -> float:
+def _moment_norm(m: Model, d: Data, out: int) -> float:
     """Return the norm of the joint forces of an actuator that applies a unit force."""
     total = 0.0
-    for k in range(m.aux.moment_rowadr[actuator], m.aux.moment_rowadr[actuator + 1]):
-        moment = d.actuator_moment[actuator, m.aux.moment_colind[k]]
+    for k in range(m.aux.moment_rowadr[out], m.aux.moment_rowadr[out + 1]):
+        moment = d.actuator_moment[out, m.aux.moment_colind[k]]
         total += moment * moment
     return total**0.5
 
@@ -91,18 +91,18 @@ def pull_actuator(m: Model, d: Data) -> int:
     time `work.range_setting[START]`, and qfrc_applied (nv,). This force causes an acceleration with the norm
     `work.range_setting[ACCEL]`. If `work.range_setting[MAXFORCE]` is positive, it limits the norm of the force.
     """
-    actuator = d.work.range_actuator
+    out = d.work.range_actuator
     if d.time > d.work.range_setting[START]:
-        length = d.actuator_length[actuator]
+        length = d.actuator_length[out]
         d.work.range_found[0] = min(d.work.range_found[0], length)
         d.work.range_found[1] = max(d.work.range_found[1], length)
-    force = d.work.range_setting[ACCEL] / max(MINVAL, _pull(m, d, actuator))
+    force = d.work.range_setting[ACCEL] / max(MINVAL, _pull(m, d, out))
     if d.work.range_setting[MAXFORCE] > 0.0:
-        most = d.work.range_setting[MAXFORCE] / max(MINVAL, _moment_norm(m, d, actuator))
+        most = d.work.range_setting[MAXFORCE] / max(MINVAL, _moment_norm(m, d, out))
         force = min(most, max(-most, force))
-    for k in range(m.aux.moment_rowadr[actuator], m.aux.moment_rowadr[actuator + 1]):
+    for k in range(m.aux.moment_rowadr[out], m.aux.moment_rowadr[out + 1]):
         dof = m.aux.moment_colind[k]
-        d.qfrc_applied[dof] = force * d.actuator_moment[actuator, dof]
+        d.qfrc_applied[dof] = force * d.actuator_moment[out, dof]
     return OK
 
 
@@ -124,7 +124,7 @@ class LengthSearch:
         simulation = (decay_velocity, *FWD_POSITION, *FWD_VELOCITY, *forces, *SINGLE_STEP)
         self.program = make_program(m, plan_of(m, simulation))
 
-    def extreme(self, actuator: int, side: int) -> tuple[float, float]:
+    def extreme(self, out: int, side: int) -> tuple[float, float]:
         """Return an actuator's smallest (side 0) or largest (side 1) length, and how much measured lengths varied.
 
         If the search has no steps, or its interval is negative, both values are 0.
@@ -138,7 +138,7 @@ class LengthSearch:
         accel = how.accel if side else -how.accel
         arrays["work.range_setting"][:] = accel, how.maxforce, decay, how.inttotal - how.interval
         arrays["work.range_found"][:] = float("inf"), -float("inf")
-        internals.set_number(d, "work.range_actuator", actuator)
+        internals.set_number(d, "work.range_actuator", out)
         run(self.program, m, d, self.steps)
         low, high = arrays["work.range_found"].tolist()
         return (high if side else low), high - low

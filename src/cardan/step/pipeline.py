@@ -29,6 +29,7 @@ from cardan.constraint.update import inv_constraint, reference_constraint
 from cardan.dynamics.actuation import actuation_stage
 from cardan.dynamics.bias import fwd_acceleration, rne, rne_post_constraint, rne_with_tendons
 from cardan.dynamics.com import com_pos, com_vel
+from cardan.dynamics.dcmotor import dc_motors, has_dc_motors
 from cardan.dynamics.derivatives import (
     coriolis_derivatives,
     implicitfast_derivatives,
@@ -49,7 +50,14 @@ from cardan.dynamics.inertia import crb, crb_with_tendons, factor_m
 from cardan.dynamics.kinematics import camlight, kinematics, kinematics_at_use
 from cardan.dynamics.metric import discrete_acceleration, effective_metric
 from cardan.dynamics.muscle import has_muscles, muscles
+from cardan.dynamics.orientation import (
+    has_orientation_servos,
+    has_so3_transmissions,
+    orientation_servos,
+    so3_transmission,
+)
 from cardan.dynamics.passive import passive
+from cardan.dynamics.pid import has_pid_controllers, pid_controllers
 from cardan.dynamics.reactions import rne_post_with_tendons
 from cardan.dynamics.switches import leaves_passive
 from cardan.dynamics.tendon import has_spatial_tendons, has_tendons, spatial_tendon_stage, tendon, tendon_velocity
@@ -185,7 +193,7 @@ def _sensors(after: mjtStage) -> When:
 
 
 def _actuated(m: MjModel) -> bool:
-    return m.nu > 0 and _actuation_on(m)
+    return m.nactuator > 0 and _actuation_on(m)
 
 
 def has_sensors(m: MjModel) -> bool:
@@ -265,7 +273,11 @@ TENDON = (
 )
 INERTIA = unless(has_tendons, crb), when(has_tendons, crb_with_tendons)
 FLEX = (when(has_flexes, flex), when(has_edges, edges))
-TRANSMISSION = (when(lambda m: m.nu > 0, transmission), when(has_spatial_transmissions, spatial_transmission))
+TRANSMISSION = (
+    when(lambda m: m.nactuator > 0, transmission),
+    when(has_spatial_transmissions, spatial_transmission),
+    when(has_so3_transmissions, so3_transmission),
+)
 DETECTION = (
     unless(has_flexes, collision),
     when(has_flexes, soft_collision),
@@ -320,7 +332,7 @@ FWD_VELOCITY = (
         "VELOCITY",
         when(has_edges, edge_velocity),
         when(has_tendons, tendon_velocity),
-        when(lambda m: m.nu > 0, actuator_velocity),
+        when(lambda m: m.nactuator > 0, actuator_velocity),
         com_vel,
         *PASSIVE_FORCES,
         *REFERENCE,
@@ -350,6 +362,9 @@ ACTUATOR_FORCES = (
             "ACTUATION",
             when(has_history, read_controls),
             when(has_muscles, muscles),
+            when(has_pid_controllers, pid_controllers),
+            when(has_dc_motors, dc_motors),
+            when(has_orientation_servos, orientation_servos),
             when(has_user_actuators, user_defaults, ACT_DYN, ACT_GAIN, ACT_BIAS),
             when(plugins.has_actuator_plugins, plugins.plugin_actuators),
             *FWD_ACTUATION,

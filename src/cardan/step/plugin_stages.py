@@ -125,11 +125,11 @@ def begin_plugin_actuators(m: Model, d: Data) -> None:
     The controls, limited to their ranges, are first copied to `work.ctrl`.
     """
     limit_controls(m, d)
-    for i in range(m.nu):
+    for i in range(m.nactuator):
         if m.actuator_plugin[i] >= 0:
-            d.actuator_force[i] = 0.0
+            d.actuator_force[m.actuator_outadr[i]] = 0.0
             if m.actuator_dyntype[i] != 0 and m.actuator_actnum[i] > 0:
-                set_activation_rate(m, d, i, m.actuator_actadr[i] + m.actuator_actnum[i] - 1)
+                set_activation_rate(m, d, i, m.actuator_actadr[i] + m.actuator_actnum[i] - 1, m.actuator_ctrladr[i])
 
 
 @stage

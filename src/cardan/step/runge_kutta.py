@@ -13,7 +13,8 @@ change of the rotation vector from x0, which keeps the fourth order for rotation
 
 In the pipeline, the forward dynamics run before each stage. `rk_begin` saves x0 and moves to x2. `rk_second` moves to
 x3, `rk_third` to x4, and `rk_end` to x(t + h). At x(t + h) the activations advance as in the other
-integrators (clamped, exact filter) with the combined derivative.
+integrators (clamped, exact filter) with the combined derivative. The bristles of DC motors advance as
+in Euler's method.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ def _save_start(m: Model, d: Data) -> None:
         d.work.rk_acceleration[i] = 0.0
     for i in range(m.na):
         d.work.rk_act[i] = d.act[i]
+        d.work.rk_act_change[i] = d.work.act_change[i]
         d.work.rk_act_dot[i] = 0.0
 
 
@@ -117,6 +119,7 @@ def _restore_start(m: Model, d: Data) -> None:
         d.qvel[i] = d.work.rk_qvel[i]
     for i in range(m.na):
         d.act[i] = d.work.rk_act[i]
+        d.work.act_change[i] = d.work.rk_act_change[i]
     d.time = d.work.rk_time
 
 

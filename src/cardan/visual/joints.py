@@ -13,6 +13,7 @@ from cardan.enums.codes import (
     TRN_JOINT,
     TRN_JOINTINPARENT,
     TRN_SITE,
+    TRN_SO3,
     TRN_TENDON,
 )
 from cardan.jit import OK, kernel, stage
@@ -89,20 +90,21 @@ def _share(value: float, limited: int, low: float, high: float) -> float:
 
 @kernel
 def actuator_colour(m: Model, d: Data, actuator: int) -> Vec4:
-    """Return the colour of an actuator, interpolated by its control between the neutral colour and a limit's colour.
+    """Return the colour of an actuator: by its first control between the neutral colour and a limit's colour.
 
     If activations are shown, the activation replaces the control. If the control is limited, its limits are used even
     for the activation.
     """
-    limited = m.actuator_ctrllimited[actuator]
-    low, high = m.actuator_ctrlrange[actuator, 0], m.actuator_ctrlrange[actuator, 1]
+    limited, low, high, value = 0, 0.0, 0.0, 0.0
+    if m.actuator_ctrlnum[actuator] > 0:
+        control = m.actuator_ctrladr[actuator]
+        limited, value = m.actuator_ctrllimited[control], d.ctrl[control]
+        low, high = m.actuator_ctrlrange[control, 0], m.actuator_ctrlrange[control, 1]
     if shows(d, VIS_ACTIVATION) and m.actuator_dyntype[actuator] != DYN_NONE and m.actuator_actadr[actuator] >= 0:
         value = d.act[m.actuator_actadr[actuator] + m.actuator_actnum[actuator] - 1]
         if limited == 0:
             limited = m.actuator_actlimited[actuator]
             low, high = m.actuator_actrange[actuator, 0], m.actuator_actrange[actuator, 1]
-    else:
-        value = d.ctrl[actuator]
     share = _share(value, limited, low, high)
     neutral = rgba_of(m.vis.rgba.actuator)
     end = rgba_of(m.vis.rgba.actuatorpositive) if share > 0.0 else rgba_of(m.vis.rgba.actuatornegative)
@@ -127,7 +129,7 @@ def add_actuators(m: Model, d: Data) -> int:
     width = m.vis.scale.actuatorwidth * size
     axle = (width, width, m.vis.scale.actuatorlength * size)
     knob = LARGER_JOINT * KNOB * m.vis.scale.jointwidth * size
-    for actuator in range(m.nu):
+    for actuator in range(m.nactuator):
         if not shown_group(d, ACTUATORGROUP, m.actuator_group[actuator]):
             continue
         rgba, kind, target = (
@@ -135,6 +137,8 @@ def add_actuators(m: Model, d: Data) -> int:
             m.actuator_trntype[actuator],
             m.actuator_trnid[actuator, 0],
         )
+        if kind == TRN_SO3:
+            kind = TRN_SITE if m.actuator_trnid[actuator, 1] >= 0 else TRN_JOINT
         if kind in (TRN_JOINT, TRN_JOINTINPARENT):
             g = _joint(m, d, OBJ_ACTUATOR, actuator, target, knob, axle, rgba)
             name_it(d, g, LABEL_ACTUATOR, actuator)

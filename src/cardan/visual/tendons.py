@@ -197,7 +197,7 @@ def add_slider_cranks(m: Model, d: Data) -> int:
     As in MuJoCo, the slider-cranks of all groups are shown.
     """
     width = m.vis.scale.slidercrank * m.stat.meansize
-    for actuator in range(m.nu):
+    for actuator in range(m.nactuator):
         if m.actuator_trntype[actuator] != TRN_SLIDERCRANK:
             continue
         crank, slider = m.actuator_trnid[actuator, 0], m.actuator_trnid[actuator, 1]

@@ -1,15 +1,15 @@
-"""Canonical tree: contacts, equality constraints, tendons, actuators, sensors, keyframes."""
+"""Canonical tree: contacts, equality constraints, tendons, sensors, keyframes."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from cardan.enums import mjtDyn, mjtWrap
+from cardan.enums import mjtWrap
 from cardan.enums.codes import OBJ_SITE, OBJ_UNKNOWN
+from cardan.mjcf.canonical.actuators import history, put_actuators
 from cardan.mjcf.canonical.scribe import Scribe, Values, fields, plain, word_of
 from cardan.model import internals
 from cardan.spec.schema import keywords
-from cardan.spec.schema.actuator import GENERAL
 from cardan.spec.schema.relations import EQUALITY, EQUALITY_DATA, PAIR, SPATIAL, equality_objects
 from cardan.spec.schema.rows import ElementRow
 from cardan.spec.schema.sensor import CONTACT_DATA, RANGE_DATA, SENSOR
@@ -102,49 +102,6 @@ def _put_tendons(scribe: Scribe) -> None:
                 scribe.put(element, "geom", {"geom": scribe.name("geom", number), "sidesite": side})
 
 
-# --- actuator --------------------------------------------------------------------------------------------------------
-
-# second objects of transmissions, by the attribute that names the first
-_SECOND = {"cranksite": "slidersite", "site": "refsite"}
-_ACTUATOR = fields(
-    "actuator_",
-    "dyntype gaintype biastype dynprm gainprm biasprm ctrllimited ctrlrange forcelimited forcerange "
-    "actlimited actrange actearly gear cranklength lengthrange group armature damping",
-)
-
-
-def _history(row: ElementRow, history: Any, delay: float) -> Values:
-    """Return the attributes of the history of an actuator or sensor; {} if it has none."""
-    samples, interp = history.tolist()
-    if samples <= 0:
-        return {}
-    return {"nsample": samples, "interp": word_of(row.attributes["interp"], interp), "delay": float(delay)}
-
-
-def _put_actuators(scribe: Scribe) -> None:
-    """Add actuators, all in the general form."""
-    m, section = scribe.m, scribe.tree.section("actuator")
-    for actuator in range(m.nu):
-        values = scribe.read(GENERAL, _ACTUATOR, actuator) | {"name": scribe.name("actuator", actuator)}
-        target = keywords.TRANSMISSION.words[int(m.actuator_trntype[actuator])]
-        for attribute, number in zip((target, _SECOND.get(target)), m.actuator_trnid[actuator].tolist(), strict=True):
-            if attribute is not None:
-                values[attribute] = scribe.name(GENERAL.attributes[attribute].kind or "", number)
-        stateful = int(m.actuator_dyntype[actuator]) != int(mjtDyn.mjDYN_NONE)
-        activations = int(m.actuator_actnum[actuator])
-        # the default is the number of activations that the dynamics need
-        values["actdim"] = -1 if activations == stateful else activations
-        values |= _history(GENERAL, m.actuator_history[actuator], m.actuator_delay[actuator])
-        scribe.put_user(values, "actuator_user", actuator)
-        origin = scribe.origins.find("actuator", actuator)
-        if m.actuator_plugin[actuator] >= 0:
-            # 4.0 needs the number of activations, 3.1 does not know the attribute
-            values["actdim"] = activations or -1 if scribe.tree.compat == "4.0" else -1
-            scribe.put_choice(section, values, origin, int(m.actuator_plugin[actuator]))
-        else:
-            scribe.put(section, "general", values, origin)
-
-
 # --- sensor ----------------------------------------------------------------------------------------------------------
 
 
@@ -175,7 +132,7 @@ def _put_sensors(scribe: Scribe) -> None:
             values["enclosed"] = bool(bits & 1)
         if tag == "user":
             values |= scribe.read(row, fields("sensor_", "datatype needstage dim"), number)
-        values |= _history(row, m.sensor_history[number], m.sensor_delay[number])
+        values |= history(row, m.sensor_history[number], m.sensor_delay[number])
         if m.sensor_interval[number].any():
             values["interval"] = plain(m.sensor_interval[number])
         scribe.put_user(values, "sensor_user", number)
@@ -233,5 +190,5 @@ def _put_keyframes(scribe: Scribe) -> None:
 
 def put_relations(scribe: Scribe) -> None:
     """Add contacts, equality constraints, tendons, actuators, sensors and keyframes."""
-    for put in (_put_contacts, _put_equalities, _put_tendons, _put_actuators, _put_sensors, _put_keyframes):
+    for put in (_put_contacts, _put_equalities, _put_tendons, put_actuators, _put_sensors, _put_keyframes):
         put(scribe)

@@ -63,7 +63,7 @@ KINDS: dict[str, Kind] = {
     "exclude": Kind(relations.MjsExclude, "excludes", "contact", "exclude"),
     "equality": Kind(relations.MjsEquality, "equalities", "equality", "connect", decided=False, size="neq"),
     "tendon": Kind(relations.MjsTendon, "tendons", "tendon", "spatial", decided=False, size="ntendon"),
-    "actuator": Kind(actuators.MjsActuator, "actuators", "actuator", "general", size="nu"),
+    "actuator": Kind(actuators.MjsActuator, "actuators", "actuator", "general", size="nactuator"),
     "sensor": Kind(actuators.MjsSensor, "sensors", "sensor", "touch", decided=False, size="nsensor"),
     "numeric": Kind(assets.MjsNumeric, "numerics", "custom", "numeric", size="nnumeric"),
     "text": Kind(assets.MjsText, "texts", "custom", "text", size="ntext"),

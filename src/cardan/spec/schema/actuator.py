@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from cardan.spec.schema.keywords import BIAS, DYN, GAIN, LATER_BIAS, LATER_DYN, LATER_GAIN, TRISTATE
+from cardan.spec.schema.keywords import BIAS, DYN, GAIN, TRISTATE
 from cardan.spec.schema.rows import (
     Attribute,
     ElementRow,
@@ -72,9 +72,9 @@ _COMMON: tuple[Attribute, ...] = (
 )  # fmt: skip
 
 DYNAMICS: tuple[Attribute, ...] = (
-    keyword("dyntype", DYN, "none", "activation dynamics", later_keywords=LATER_DYN),
-    keyword("gaintype", GAIN, "fixed", "gain", later_keywords=LATER_GAIN),
-    keyword("biastype", BIAS, "none", "bias", later_keywords=LATER_BIAS),
+    keyword("dyntype", DYN, "none", "activation dynamics"),
+    keyword("gaintype", GAIN, "fixed", "gain"),
+    keyword("biastype", BIAS, "none", "bias"),
     *(
         reals(f"{which}prm", (1, 10), (first, *[0.0] * 9), f"parameters of the {which}")
         for which, first in (("dyn", 1.0), ("gain", 1.0), ("bias", 0.0))
@@ -183,7 +183,7 @@ PLUGIN_ACTUATOR = element(
     entry="general",
 )
 
-# actuators that are missing
+# actuators that MuJoCo 3.1 does not have
 _SITE_OR_BALL = tuple(row for row in TRANSMISSION if row.name in ("joint", "site"))
 LATER_ACTUATORS: tuple[ElementRow, ...] = (
     _shortcut(
@@ -191,7 +191,7 @@ LATER_ACTUATORS: tuple[ElementRow, ...] = (
         "orientation servo",
         *_NAMES, GROUP, *_SITE_OR_BALL, *_FORCE, _CTRLRANGE, _REFSITE, *_SERVO, *HISTORY, USER,
         _input("expmap or quat", "expmap"),
-        since="3.11", later="orientation servos",
+        since="3.11",
     ),
     _shortcut(
         "pid",
@@ -203,7 +203,7 @@ LATER_ACTUATORS: tuple[ElementRow, ...] = (
         _input("some of pos, vel, ff", "pos vel"),
         reals("posrange", 2, (0.0, 0.0), "range of the position setpoint"),
         _VELRANGE, _FFRANGE,
-        since="3.12", later="pid actuators",
+        since="3.12",
     ),
     _shortcut(
         "dcmotor",
@@ -220,7 +220,7 @@ LATER_ACTUATORS: tuple[ElementRow, ...] = (
         reals("lugre", (1, 5), (0.0,) * 5, "LuGre friction: stiffness, damping, Coulomb, static, Stribeck velocity"),
         reals("controller", (1, 6), (0.0,) * 6, "kp, ki, kd, bounds on slew rate, integral and voltage"),
         _input("some of pos, vel, ff, voltage; or none", "voltage"),
-        since="3.7", later="models of DC motors",
+        since="3.7",
     ),
 )  # fmt: skip
 

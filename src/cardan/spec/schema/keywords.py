@@ -105,9 +105,9 @@ MESH_BUILTIN = _words(
     "sphere hemisphere cone supersphere supertorus wedge plate grid box cylinder ellipsoid square disc",
 )
 CONVEX = _words(None, "hull decompose exact")
-DYN = _words(mj.mjtDyn, "none integrator filter filterexact muscle user")
-GAIN = _words(mj.mjtGain, "fixed affine muscle user")
-BIAS = _words(mj.mjtBias, "none affine muscle user")
+DYN = _words(mj.mjtDyn, "none integrator filter filterexact muscle user dcmotor pid")
+GAIN = _words(mj.mjtGain, "fixed affine muscle user dcmotor so3 pid")
+BIAS = _words(mj.mjtBias, "none affine muscle user dcmotor so3")
 INTERPOLATION = _words(None, "zoh linear cubic")
 SLEEP = Words({"auto": 0, "never": 3, "allowed": 4, "init": 5}, mj.mjtSleepPolicy)
 SCALING = _words(mj.mjtScaling, "similar geometry")
@@ -137,14 +137,12 @@ SENSOR = _words_of(mj.mjtSensor, "mjSENS_", drop=LATER_SENSORS, jointactuatorfrc
                    tendonactuatorfrc="TENDONACTFRC", distance="GEOMDIST",
                    normal="GEOMNORMAL", fromto="GEOMFROMTO")  # fmt: skip
 EQUALITY = _words_of(mj.mjtEq, "mjEQ_", drop=("DISTANCE", "FLEXVERT", "FLEXSTRAIN"))
+CHART_NUMBERS = Words({"expmap": 1, "quat": 2}, mj.mjtCtrlChart)
+INPUT_BITS = Words(
+    {word: 1 << k for k, word in enumerate(["pos", "vel", "ff", "voltage", "none", "pressure"])}, mj.mjtCtrlInput
+)
 TRANSMISSION = _words_of(mj.mjtTrn, "mjTRN_", drop=("SO3", "UNDEFINED"), cranksite="SLIDERCRANK")
 
-# words of features that are missing; they have no number yet
-LATER_DYN = {"pid": "pid actuators", "dcmotor": "models of DC motors"}
-LATER_GAIN = {**LATER_DYN, "so3": "orientation servos"}
-LATER_BIAS = {"dcmotor": "models of DC motors", "so3": "orientation servos"}
-for _words_now, _later in ((DYN, LATER_DYN), (GAIN, LATER_GAIN), (BIAS, LATER_BIAS)):
-    _words_now.update(dict.fromkeys(_later, -1))
 
 # flags of the option section: bit of each, in disableflags and in enableflags
 DISABLE_FLAGS = _words_of(mj.mjtDisableBit, "mjDSBL_")

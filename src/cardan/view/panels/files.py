@@ -21,7 +21,7 @@ class FilePanel(Panel):
         with self.gui.add_folder("File"):
             source, m = self.viewer.source, self.session.model
             name = source.path.name if source.path is not None else m.names.partition(b"\0")[0].decode() or "a model"
-            self.gui.add_markdown(f"**{name}**  \n{m.nbody} bodies, {m.nv} degrees of freedom, {m.nu} actuators")
+            self.gui.add_markdown(f"**{name}**  \n{m.nbody} bodies, {m.nv} degrees of freedom, {m.nactuator} actuators")
             self.message = self.gui.add_markdown("", visible=False)
             self.auto: Any = None
             if self.viewer.physics is not None:
