@@ -9,6 +9,7 @@ import pytest
 from tests.fake_gpu import lent
 
 import cardan
+from cardan.batch.differentiable import differentiable_step
 from cardan.errors import MjcfError
 from cardan.jit import jit_enabled
 from cardan.step.report import SimulationWarning
@@ -244,7 +245,7 @@ def test_models_without_it_are_unchanged() -> None:
 
 @pytest.mark.parametrize("cone", ["elliptic", "pyramidal"])
 def test_derivatives(cone: str) -> None:
-    """Exact derivatives of a step, with the deformation as it is, equal differences; several steps are refused."""
+    """Exact derivatives of a step, with the deformation as it is, equal differences; steps for PyTorch are refused."""
     m, d = settled(slope(0.3, cone=cone, dim=4), 500)
     assert np.abs(d.contact.deformation).max() > 1e-5
     n = 2 * m.nv
@@ -254,7 +255,53 @@ def test_derivatives(cone: str) -> None:
     assert np.abs(differences).max() > 1
     assert np.abs(exact - differences).max() < 1e-5
     with pytest.raises(NotImplementedError, match="contacts that stick"):
-        cardan.record(m, d, 3)
+        differentiable_step(m, (), 1).forward(np.zeros((1, m.nq + m.nv)), np.zeros((1, 0)), ())
+
+
+PUSHED = """<mujoco><option timestep="0.002" cone="elliptic" integrator="{integrator}" tolerance="0" iterations="100"/>
+<default><geom friction=".5 .02 .01" condim="4" {law}/></default><worldbody><geom type="plane" size="5 5 1"/>
+<body pos="0 0 .0999"><joint name="x" type="slide" axis="1 0 0"/><joint name="y" type="slide" axis="0 1 0"/>
+<joint type="slide" axis="0 0 1"/><joint/><geom type="box" size=".1 .12 .1" mass="1"/></body></worldbody>
+<actuator><motor joint="x"/><motor joint="y"/></actuator></mujoco>"""
+
+
+@pytest.mark.parametrize(
+    ("law", "integrator"),
+    [('stick="true"', "Euler"), ('lagged="true"', "implicitfast"), ('stick="true" lagged="true"', "RK4")],
+)
+def test_derivatives_of_trajectories(law: str, integrator: str) -> None:
+    """Gradients and sensitivities of a box that is pushed until it slides go through the memory of its contacts."""
+    m, d = settled(PUSHED.format(law=law, integrator=integrator), 300)
+    everything = cardan.mjtState.mjSTATE_INTEGRATION
+    start = np.empty(cardan.mj_stateSize(m, everything))
+    cardan.mj_getState(m, d, start, everything)
+    n, nx = 30, 2 * m.nv
+    weights, mass = np.linspace(1, 2, nx), m.body_mass[1].copy()
+    controls = np.stack([8 * np.linspace(0.3, 1, n), np.full(n, 0.5)], axis=1)
+
+    def end(controls: np.ndarray) -> float:
+        cardan.mj_setState(m, d, start, everything)
+        for control in controls:
+            d.ctrl[:] = control
+            cardan.mj_step(m, d)
+        return float(weights @ np.concatenate([d.qpos, d.qvel]))
+
+    cardan.mj_setState(m, d, start, everything)
+    tape = cardan.record(m, d, n, controls)
+    assert d.qvel[0] > 0.01
+    by_states = np.zeros((n + 1, nx))
+    by_states[-1] = weights
+    exact = tape.gradient(by_states).controls
+    states, _ = tape.sensitivities(["body_mass[1]"])["body_mass[1]"]
+    for step, k in ((0, 0), (11, 1), (25, 0)):
+        h = np.zeros_like(controls)
+        h[step, k] = 1e-5
+        assert abs((end(controls + h) - end(controls - h)) / 2e-5 - exact[step, k]) < 1e-7
+    ends = []
+    for change in (1e-5, -1e-5):
+        m.body_mass[1] = mass + change
+        ends.append(end(controls))
+    assert abs((ends[0] - ends[1]) / 2e-5 - weights @ np.asarray(states)[-1].reshape(nx)) < 1e-6
 
 
 def test_saving(tmp_path: object) -> None:

@@ -68,6 +68,11 @@ class Worker:
         self.d = MjData(self.m)
         _check_no_memory(self.m, self.d)
         check_no_delays("step", self.m)
+        if m.nstick > 0:
+            raise NotImplementedError(
+                "step: differentiable steps of models with contacts that stick are not supported (this model remembers "
+                f"{m.nstick} contacts); cardan.record differentiates their trajectories"
+            )
         self._fresh = MjData(self.m)
         self.parts = [part(self.d, name) for name in names]
         self.space = TangentSpace(self.m)

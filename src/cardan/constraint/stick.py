@@ -40,9 +40,10 @@ from cardan.constraint.contact import contact_axis
 from cardan.constraint.rows import get_solimp, stiffness_damping
 from cardan.dynamics.jacobian import is_sparse
 from cardan.enums.codes import INT_DISCRETE, WARN_CONTACTFULL
-from cardan.jit import OK, kernel, stage
-from cardan.maths.types import Vec3
-from cardan.maths.vector import add_scaled3, dot3, get2, get3, get9, mul_mat_t_vec3, mul_mat_vec3, sub3
+from cardan.jit import OK, kernel, stack_array, stage
+from cardan.maths.types import Array1, Vec3
+from cardan.maths.vector import add_scaled3, dot3, get2, get3, get9, mul_mat_t_vec3, mul_mat_vec3, scale3, sub3
+from cardan.model.fields_arena import MAX_FRICTION
 from cardan.model.fields_own import MEMORY_WIDTH
 from cardan.model.kernel_views import Data, Model
 
@@ -197,13 +198,13 @@ def _row_velocity(m: Model, d: Data, row: int) -> float:
 
 
 @kernel
-def _stretch(m: Model, d: Data, con: int, row: int) -> None:
-    """Add h times the current velocity, and that of the surfaces, to ``contact.deformation``."""
+def _stretch(m: Model, d: Data, con: int, row: int, z: Array1) -> None:
+    """Set `z` (5,) to ``contact.deformation`` plus h times the current velocity, with that of the surfaces."""
     for j in range(1, d.contact.dim[con]):
         velocity = _row_velocity(m, d, row + j)
         if m.flg_surfacevel != 0 and j < 4:
             velocity += d.contact.surfacevel[con, j - 1]
-        d.contact.deformation[con, j - 1] += m.opt.timestep * velocity
+        z[j - 1] = d.contact.deformation[con, j - 1] + m.opt.timestep * velocity
 
 
 @kernel
@@ -216,35 +217,34 @@ def _end_of_step(m: Model, d: Data, i: int) -> float:
 
 
 @kernel
-def _yield(m: Model, d: Data, con: int, row: int) -> None:
-    """Scale the deformation down, if necessary, so that the elastic force lies in the cone of the normal force."""
+def _yield(m: Model, d: Data, con: int, row: int, z: Array1) -> None:
+    """Scale the deformation `z` down, if necessary, so that the elastic force lies in the cone of the normal force."""
     squared = 0.0
     for j in range(1, d.contact.dim[con]):
         i = row + j
-        force = d.efc_D[i] * d.efc_KBIP[i, 0] * d.efc_KBIP[i, 2] * d.contact.deformation[con, j - 1]
+        force = d.efc_D[i] * d.efc_KBIP[i, 0] * d.efc_KBIP[i, 2] * z[j - 1]
         share = force / (d.contact.friction[con, j - 1] * _end_of_step(m, d, i))
         squared += share * share
     needed, normal = sqrt(squared), d.efc_force[row]
     if needed > normal:
         for k in range(5):
-            d.contact.deformation[con, k] *= normal / needed
+            z[k] *= normal / needed
 
 
 @kernel
-def _combined(d: Data, con: int, first: int) -> Vec3:
-    """Deformation of the two tangents, from number `first` on, as a vector in the world frame."""
-    zero = (0.0, 0.0, 0.0)
-    one = add_scaled3(zero, contact_axis(d, con, 1), d.contact.deformation[con, first])
-    return add_scaled3(one, contact_axis(d, con, 2), d.contact.deformation[con, first + 1])
+def _combined(d: Data, con: int, along1: float, along2: float) -> Vec3:
+    """Vector in the world frame with components along the two tangents of a contact."""
+    return add_scaled3(scale3(contact_axis(d, con, 1), along1), contact_axis(d, con, 2), along2)
 
 
 @kernel
-def _remember(d: Data, con: int, slot: int, normal: float) -> None:
-    """Write row `slot` of the memory. Poses of geoms must be those of the contact."""
+def _remember(d: Data, con: int, slot: int, normal: float, z: Array1) -> None:
+    """Write row `slot` of the memory, with the deformation `z` (5,). Poses of geoms must be those of the contact."""
     geom1, geom2 = int(d.contact.geom[con, 0]), int(d.contact.geom[con, 1])
     rotation, point = get9(d.geom_xmat, geom1), get3(d.contact.pos, con)
     point1, point2 = _local(d, geom1, point), _local(d, geom2, point)
-    slide, roll = mul_mat_t_vec3(rotation, _combined(d, con, 0)), mul_mat_t_vec3(rotation, _combined(d, con, 3))
+    slide = mul_mat_t_vec3(rotation, _combined(d, con, z[0], z[1]))
+    roll = mul_mat_t_vec3(rotation, _combined(d, con, z[3], z[4]))
     d.stick[slot, GEOM1] = geom1 + 1
     d.stick[slot, GEOM2] = geom2 + 1
     for k in range(3):
@@ -252,7 +252,7 @@ def _remember(d: Data, con: int, slot: int, normal: float) -> None:
         d.stick[slot, POINT2 + k] = point2[k]
         d.stick[slot, SLIDE + k] = slide[k]
         d.stick[slot, ROLL + k] = roll[k]
-    d.stick[slot, TWIST] = d.contact.deformation[con, 2]
+    d.stick[slot, TWIST] = z[2]
     d.stick[slot, NORMAL] = normal
 
 
@@ -273,6 +273,7 @@ def remember_contacts(m: Model, d: Data) -> int:
     warning of full contact memory is counted.
     """
     slot = 0
+    z = stack_array(MAX_FRICTION)
     for con in range(d.ncon):
         row = int(d.contact.efc_address[con])
         if row < 0 or d.contact.law[con] == 0 or d.contact.dim[con] == 1:
@@ -281,10 +282,12 @@ def remember_contacts(m: Model, d: Data) -> int:
             d.warning.number[WARN_CONTACTFULL] += 1
             d.warning.lastinfo[WARN_CONTACTFULL] = slot
             break
+        for k in range(MAX_FRICTION):
+            z[k] = 0.0
         if d.contact.law[con] & STICKS:
-            _stretch(m, d, con, row)
-            _yield(m, d, con, row)
-        _remember(d, con, slot, d.efc_force[row])
+            _stretch(m, d, con, row, z)
+            _yield(m, d, con, row, z)
+        _remember(d, con, slot, d.efc_force[row], z)
         slot += 1
     _forget(m, d, slot)
     return OK

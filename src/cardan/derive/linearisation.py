@@ -17,7 +17,7 @@ import numpy as np
 from cardan.derive.contact import all_codes, contact_codes
 from cardan.derive.directions import RESTRUCTURED, compare_contacts, compare_rows, keep_next_position
 from cardan.derive.inputs import COPIED, TangentSpace, named_inputs, part
-from cardan.derive.plugins import begin_memory, check_numbers, put_back
+from cardan.derive.plugins import begin_memory, check_numbers, contact_memory, put_back
 from cardan.derive.program import LANES, Plain, Stage, TangentProgram
 from cardan.derive.schedule import schedule_of, tangent_stages
 from cardan.jit import Program, jit_enabled
@@ -94,7 +94,7 @@ class Linearisation:
         )
         self.d = MjData(m)
         self.remembered = begin_memory(self.d, self.schedule.left)
-        self.nmemory = m.npluginstate + self.remembered if extended else 0
+        self.nmemory = m.npluginstate + self.remembered + contact_memory(m) if extended else 0
         memory, self.next_qpos = internals.memory(self.d), np.zeros(m.nq)
         memory.attach("work.fd_qpos", self.next_qpos)
         memory.attach("work.fd_start", np.zeros(start_size(m)))

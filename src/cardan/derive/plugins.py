@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cardan.constraint.stick import SLIDE
 from cardan.derive.program import Stage
 from cardan.enums.codes import PLUGIN_ACTUATOR, PLUGIN_PASSIVE, PLUGIN_SENSOR
 from cardan.jit import OK, kernel, stage
 from cardan.maths.types import Array1, ConstIntArray1
 from cardan.model import internals
+from cardan.model.fields_own import MEMORY_WIDTH
 from cardan.model.kernel_views import Data, Model
 from cardan.plugins.registry import plugin_of
 from cardan.step.plugin_stages import (
@@ -169,7 +171,7 @@ def begin_memory(d: MjData, left: Mapping[int, frozenset[str]]) -> int:
     """Allocate the memory that `recall` uses. Return how many numbers plugins remember, without their states."""
     places = places_of(d, left)
     internals.attach(d, "work.plugin_remembered", places)
-    internals.attach(d, "work.plugin_kept", np.zeros(len(d.plugin_state) + len(places)))
+    internals.attach(d, "work.plugin_kept", np.zeros(len(d.plugin_state) + len(places) + d.stick.size))
     return len(places)
 
 
@@ -182,13 +184,26 @@ def check_numbers(own: np.ndarray, other: np.ndarray) -> None:
         )
 
 
+VARYING = MEMORY_WIDTH - SLIDE
+"""Numbers of a remembered contact that have derivatives: deformations and normal force, at the end of its row."""
+
+
+def contact_memory(m: MjModel) -> int:
+    """Return the number of values with derivatives that a model's contacts remember."""
+    return VARYING * m.nstick
+
+
 @stage
 def plant_memory(m: Model, d: Data) -> int:
-    """Add ``work.seed_memory`` to states and memory of plugins. Its values are 0; its tangents are the directions."""
+    """Add ``work.seed_memory`` to the memory of plugins and contacts: its values are 0, its tangents the directions."""
     for i in range(m.npluginstate):
         d.plugin_state[i] += d.work.seed_memory[i]
     for k in range(len(d.work.plugin_remembered)):
         d.work.plugin_number[d.work.plugin_remembered[k]] += d.work.seed_memory[m.npluginstate + k]
+    at = m.npluginstate + len(d.work.plugin_remembered)
+    for i in range(m.nstick):
+        for k in range(VARYING):
+            d.stick[i, SLIDE + k] += d.work.seed_memory[at + VARYING * i + k]
     return OK
 
 
@@ -203,33 +218,44 @@ def exchange_numbers(d: Data, places: ConstIntArray1, kept: Array1, at: int, wri
 
 
 @kernel
-def exchange_memory(m: Model, d: Data, kept: Array1, at: int, writes: bool) -> None:
-    """Copy states and memory of plugins to `kept[at:]` if `writes` is set, otherwise back."""
+def exchange_memory(m: Model, d: Data, kept: Array1, at: int, writes: bool, first: int) -> None:
+    """Copy states and memory of plugins, then that of contacts, to `kept[at:]` if `writes` is set, otherwise back.
+
+    Of contacts, the numbers from `first` on are copied.
+    """
     for i in range(m.npluginstate):
         if writes:
             kept[at + i] = d.plugin_state[i]
         else:
             d.plugin_state[i] = kept[at + i]
     exchange_numbers(d, d.work.plugin_remembered, kept, at + m.npluginstate, writes)
+    at += m.npluginstate + len(d.work.plugin_remembered)
+    for i in range(m.nstick):
+        for k in range(first, MEMORY_WIDTH):
+            if writes:
+                kept[at] = d.stick[i, k]
+            else:
+                d.stick[i, k] = kept[at]
+            at += 1
 
 
 @stage
 def gather_memory(m: Model, d: Data) -> int:
-    """Write states and memory of plugins to ``work.outcome``, after the state."""
-    exchange_memory(m, d, d.work.outcome, 2 * m.nv + m.na, True)
+    """Write states and memory of plugins, and what varies of contacts' memory, to ``work.outcome``, after the state."""
+    exchange_memory(m, d, d.work.outcome, 2 * m.nv + m.na, True, SLIDE)
     return OK
 
 
 @stage
 def recall(m: Model, d: Data) -> int:
-    """Restore the memory of plugins before an evaluation, or save it if it is new (``work.plugin_is_kept`` is 0)."""
-    exchange_memory(m, d, d.work.plugin_kept, 0, d.work.plugin_is_kept == 0)
+    """Restore the memory of plugins and contacts before an evaluation; save it if ``work.plugin_is_kept`` is 0."""
+    exchange_memory(m, d, d.work.plugin_kept, 0, d.work.plugin_is_kept == 0, 0)
     d.work.plugin_is_kept = 1
     return OK
 
 
 @stage
 def put_back(m: Model, d: Data) -> int:
-    """Restore the memory of plugins after a block of directions, with tangents of 0."""
-    exchange_memory(m, d, d.work.plugin_kept, 0, False)
+    """Restore the memory of plugins and contacts after a block of directions, with tangents of 0."""
+    exchange_memory(m, d, d.work.plugin_kept, 0, False, 0)
     return OK

@@ -113,7 +113,7 @@ def schedule_of(m: MjModel, kind: str, distant: bool, extended: bool) -> Schedul
     plan = plan_of(m, (*dynamics, save_start, *changes))
     functions = dict(dict(plan.tables)["aux.plugin_call"])
     left = left_behind(functions)
-    remembers = any(left.values()) or (extended and m.npluginstate > 0)
+    remembers = any(left.values()) or (extended and m.npluginstate + m.nstick > 0)
     first = plan.stages.index(save_start)
     stages: list[Any] = []
     for stage in plan.stages[:first]:
@@ -187,8 +187,10 @@ def tangents_of(
         return [*before, Plain(freeze_points), *contact_stages(m, codes)]
     if stage is clear_constraint:
         return [Plain(clear_constraint, partners=frozenset(("d.efc_J",)))]
-    if stage in (record_use, remember_contacts):
+    if stage is record_use:
         return []
+    if stage is remember_contacts:
+        return [stage] if schedule.extended else []
     if stage in REFERENCES or stage in constraint_stages(m):
         return [stage]
     if stage in projection_stages(m):

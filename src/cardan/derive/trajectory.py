@@ -35,7 +35,7 @@ import numpy as np
 from cardan.derive.inputs import Inputs, named_inputs
 from cardan.derive.jacobian import ALL, Directions, StepJacobian, Wanted, step_jacobian
 from cardan.derive.linearisation import MAKE_ROWS, program_of
-from cardan.derive.plugins import remembered_numbers
+from cardan.derive.plugins import contact_memory, remembered_numbers
 from cardan.derive.program import LANES, in_blocks, in_columns
 from cardan.derive.recording import begin_recorded, end_recorded, keep_jacobian, next_recorded, pull_back
 from cardan.model import internals
@@ -65,13 +65,8 @@ def check_no_delays(name: str, m: MjModel) -> None:
     """Check that no step depends on values of earlier steps beside the state.
 
     Raises:
-        NotImplementedError: an actuator or a sensor has a delay, a sensor has a period, or contacts are remembered.
+        NotImplementedError: an actuator or a sensor has a delay, or a sensor has a period.
     """
-    if m.nstick > 0:
-        raise NotImplementedError(
-            f"{name}: derivatives of several steps with contacts that stick are not supported (this model remembers "
-            f"{m.nstick} contacts); mjd_transition differentiates one step, with the deformations as they are"
-        )
     kinds = ("actuator", m.actuator_history, m.actuator_delay), ("sensor", m.sensor_history, m.sensor_delay)
     for kind, history, delay in kinds:
         late = history[:, 0] > 0
@@ -126,7 +121,7 @@ class Recorded:
         self.m, self.controls, self.reach, self.every = m, controls, reach, every
         self.worlds, self.nstep = controls.shape[:2]
         self.layout = Rows(m, remembered_numbers(m, d))
-        self.nmemory = m.npluginstate + len(self.layout.remembered)
+        self.nmemory = m.npluginstate + len(self.layout.remembered) + contact_memory(m)
         self.sensordata = np.zeros((self.worlds, self.nstep, m.nsensordata))
         self.rows = self._record(d, starts, controls, every, self.sensordata, feedback)
 
