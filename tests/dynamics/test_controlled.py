@@ -139,3 +139,32 @@ def test_in_the_interpreter(kind: str) -> None:
     m, d = started(kind, "implicitfast")
     cardan.mj_step(m, d)
     np.testing.assert_allclose([*map(float, done.stdout.split())], [*d.qvel, *d.act], rtol=1e-10)
+
+
+_SET = """
+spec = mujoco.MjSpec.from_string(xml)
+for actuator, (name, values) in zip(spec.actuators, calls):
+    getattr(actuator, "set_to_" + name)(**values)
+m = spec.compile()
+out = {k: np.array(getattr(m, k)) for k in names}
+"""
+_MOTOR = {"motorconst": [0.5, 0.8], "resistance": 2.0, "thermal": [3, 2, 0, 0.004, 25, 20], "ctrlspec": 9}
+CALLS = [
+    ("pid", {"kp": 3.0, "kv": 2.0, "ki": 1.0, "imax": 0.2, "slewmax": 4.0, "ctrlspec": 7}),
+    ("pid", {"kp": 3.0, "dampratio": 1.0}),
+    ("dcmotor", {**_MOTOR, "controller": [5, 1, 0.2, 3, 0.4, 12], "lugre": [30, 0.5, 0.2, 0.3, 0.5]}),
+    ("dcmotor", {"motorconst": [0.5, 0], "resistance": 2.0, "inductance": [0.01, 0], "cogging": [0.1, 3, 0.2]}),
+]
+
+
+def test_set_to() -> None:
+    """Methods of MjSpec make the same actuators as in 4.0.0."""
+    xml = text("dcmotor").partition("<actuator>")[0] + "<actuator>" + '<motor joint="hinge"/>' * len(CALLS)
+    xml += "</actuator></mujoco>"
+    wanted = later_run(_SET, xml=xml, calls=CALLS, names=FIELDS)
+    spec = cardan.MjSpec.from_string(xml, compat="4.0")
+    for actuator, (name, values) in zip(spec.actuators, CALLS, strict=True):
+        getattr(actuator, f"set_to_{name}")(**values)
+    m = spec.compile()
+    for name, values in wanted.items():
+        np.testing.assert_allclose(getattr(m, name), values, rtol=1e-12, atol=1e-13, err_msg=name)

@@ -20,7 +20,7 @@ from cardan.spec.mjspec.relations import tag_of
 from cardan.spec.mjspec.struct import Named, fields
 from cardan.spec.mjspec.values import LiveArray, engine_number, live_array, shown, to_tree
 from cardan.spec.schema.actuator import ACTUATOR, DYNAMICS, GENERAL
-from cardan.spec.schema.keywords import OBJECT, REDUCE, TRANSMISSION
+from cardan.spec.schema.keywords import CHART_NUMBERS, INPUT_BITS, OBJECT, REDUCE, TRANSMISSION
 from cardan.spec.schema.keywords import SENSOR as SENSOR_TYPE
 from cardan.spec.schema.sensor import CONTACT_DATA, OBJECT_NAMES, RANGE_DATA, SENSOR
 
@@ -148,8 +148,10 @@ class MjsActuator(Named):
         element.attributes.clear()
         element.attributes.update({name: value for name, value in given.items() if name in GENERAL.attributes})
         element.row = row
-        if values.pop("ctrlspec", 0):
-            raise element.error("set the attribute input of the shortcut in MJCF instead", "ctrlspec")
+        spec = int(values.pop("ctrlspec", 0))
+        if spec:
+            words = CHART_NUMBERS if tag == "orientation" else INPUT_BITS
+            element.attributes["input"] = " ".join(word for word, bit in words.items() if spec & bit)
         for name, value in values.items():
             if name not in row.attributes:  # timeconst of intvelocity, which MJCF cannot express
                 if value >= 0:
