@@ -167,6 +167,13 @@ def test_parameters_of_contact_sensors() -> None:
             spec.compile()
     sensor.intprm = [1, 0, 1]
     spec.compile()
+    spec.add_sensor(**kinds)
+    with pytest.raises(MjcfError, match="data"):
+        spec.compile()
+    spec.compat = "3.1"
+    assert spec.compile().sensor_dim.tolist() == [1, 1]
+    spec.compat = "4.0"
+    spec.delete(spec.sensors[-1])
     assert spec.add_sensor(type=cardan.mjtSensor.mjSENS_CLOCK).intprm.tolist() == [0, 0, 0]
 
 

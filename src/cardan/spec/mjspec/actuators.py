@@ -281,6 +281,7 @@ class MjsSensor(Named):
             aims += [mjtObj(OBJECT.get(word, 0)), element.attributes.get(name, "")]
         object.__setattr__(self, "_kept", {})
         object.__setattr__(self, "_intprm", (0,) * _NINTPRM)
+        object.__setattr__(self, "_has_new_type", False)
         object.__setattr__(self, "_aims", dict(zip(("objtype", "objname", "reftype", "refname"), aims, strict=True)))
 
     def read(self, row: Attribute, part: str | None = None) -> Any:
@@ -312,6 +313,7 @@ class MjsSensor(Named):
         element.row = row
         for name in [name for name in self._kept if name in row.attributes]:
             element[name] = self._kept.pop(name)
+        object.__setattr__(self, "_has_new_type", True)
         self._write_aims()
         self._write_intprm()
 
@@ -353,12 +355,18 @@ class MjsSensor(Named):
             super().write(row.attributes["num"], "intprm", number)
 
     def _wrong_intprm(self) -> Any:
-        """Return an error about integer parameters that have no meaning for this type of sensor, or None."""
+        """Return an error about integer parameters that have no meaning for this type of sensor, or None.
+
+        In MuJoCo 4.0, a program that makes a sensor must give its data; else they are as in MJCF.
+        """
         row, (bits, reduction, _) = self.element.row, self._intprm
         words = _DATA.get(row.tag, ())
-        if not words or not any(self._intprm):
+        must_give = self._has_new_type and self.spec.compat == "4.0"
+        if not words or not (must_give or any(self._intprm)):
             return None
-        if bits <= 0 or bits >> len(words):
+        if bits <= 0:
+            return self.element.error(f"data spec (intprm[0]) must be positive, got {bits}", "intprm")
+        if bits >> len(words):
             return self.element.error(f"{bits:#x} is not a combination of the {len(words)} bits of the data", "intprm")
         if row.tag == "contact" and reduction not in REDUCE.words:
             return self.element.error(f"{reduction} is not a reduction; expected 0 to {len(REDUCE) - 1}", "intprm")
