@@ -196,6 +196,11 @@ BAD_CALLS = [
         cardan.FatalError,
         "strictly increasing",
     ),
+    (
+        lambda m, d: cardan.mj_initCtrlHistory(m, d, 0, np.array([0, 1, np.nan, 3, 4]), np.zeros(5)),
+        cardan.FatalError,
+        "strictly increasing",
+    ),
 ]
 
 
@@ -390,3 +395,30 @@ def test_tapes_refuse_delays() -> None:
         cardan.record(m, d, 3)
     kept = cardan.MjModel.from_xml_string(_model('nsample="3"', 'nsample="2"'))
     cardan.record(kept, cardan.MjData(kept), 3)
+
+
+@pytest.mark.filterwarnings("ignore:.*not a usable number")
+def test_delay_without_a_value() -> None:
+    """A delay that is not a number is an error; a delay beyond the history reads its oldest sample."""
+    with pytest.raises(MjcfError, match="delay: a delay must be a number, found nan"):
+        cardan.MjModel.from_xml_string(_model('nsample="2" delay="nan"'))
+    m = cardan.MjModel.from_xml_string(_model('nsample="2" delay="100"'))
+    d = cardan.MjData(m)
+    for k in range(4):
+        d.ctrl[0] = k
+        cardan.mj_step(m, d)
+    assert d.actuator_force[0] == 1.0
+
+
+@pytest.mark.parametrize("compat", ["3.1", "4.0"])
+def test_debug_reset(compat: str) -> None:
+    """A reset for debugging keeps the initial history, and fills computed fields under both settings."""
+    m = cardan.MjModel.from_xml_string(_model('nsample="2" delay=".01"'), compat=compat)
+    d = cardan.MjData(m)
+    initial = d.history.copy()
+    d.ctrl[0] = 1.0
+    cardan.mj_step(m, d, 3)
+    cardan.mj_resetDataDebug(m, d, 0)
+    assert np.array_equal(d.history, initial)
+    assert not d.xpos.any()
+    cardan.mj_step(m, d)

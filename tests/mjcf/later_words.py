@@ -30,7 +30,6 @@ NEEDED = {
     "elasticity of flexes": [FLEX.format('><elasticity young="1"/></flexcomp>')],
     "constraints on the strain of flexes": [FLEX.format('><edge equality="strain"/></flexcomp>')],
     "passive contacts of flexes": [FLEX.format('><contact passive="true"/></flexcomp>')],
-    "tactile sensors": [MESH + SENSOR.format('<tactile geom="g" mesh="m"/>')],
     "interpolated flexes": [FLEX.format('dof="trilinear" cellcount="2 2 2"/>')],
 }
 """Models that need a missing feature."""

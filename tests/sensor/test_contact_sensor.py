@@ -132,6 +132,19 @@ def test_saving_and_structs(tmp_path: Any) -> None:
     assert spec.sensors[0].type == cardan.mjtSensor.mjSENS_CONTACT
 
 
+@pytest.mark.parametrize("parameters", [(511, 0, 2), (511, 3, 1), (3, 0, 1000), (3, 0, 0), (-1, -1, -1)])
+def test_edited_parameters(parameters: tuple[int, int, int]) -> None:
+    """Parameters that are edited after compilation do not lead out of the values of the sensor."""
+    text = '<contact geom1="ga" data="found dist"/><clock/>'
+    m = cardan.MjModel.from_xml_string(WORLD.format(cone="pyramidal", sensors=text))
+    m.sensor_intprm[0] = parameters
+    d = cardan.MjData(m)
+    d.time = 5.0
+    cardan.mj_forward(m, d)
+    assert d.ncon > 0
+    assert d.sensordata.tolist() == [0.0, 0.0, 5.0]
+
+
 def test_delayed() -> None:
     """A contact sensor may have a delay and a period."""
     text = '<contact geom1="ga" data="dist" nsample="3" delay=".004"/><contact geom1="ga" data="dist"/>'

@@ -182,7 +182,7 @@ def test_settings_and_saving(tmp_path: Any) -> None:
     assert np.array_equal(found[:, 0], np.clip(found[:, 1], -0.01, 0.01))
     assert np.ptp(found[:, 0]) == 0.02
     cardan.mj_saveModel(m, str(tmp_path / "m.mjb"))
-    spec = cardan.MjSpec.from_string(xml)
+    spec: Any = cardan.MjSpec.from_string(xml)
     assert spec.sensors[0].intprm.tolist() == [1, 0, 0]
     others = cardan.MjModel.from_xml_string(m.to_xml()), cardan.MjModel.from_binary_path(str(tmp_path / "m.mjb"))
     for other in (*others, spec.compile()):

@@ -253,6 +253,7 @@ GEOMETRY = 'scale="1 2 3" scaling="geometry"'
     ("frame", "content", "words"),
     [
         ('scale="0"', "", "scale: must be finite and positive, found 0 0 0"),
+        ('scale="1e-300"', "", "lengths are scaled by 1e-300, masses by 0: out of range"),
         ('scale="-1 1 1"', "", "scale: must be finite and positive, found -1 1 1"),
         ('scale="1 2"', "", "scale: expected 1 or 3 numbers, found 2"),
         ('scale="1 2 3"', "", "scale: different factors need scaling='geometry'"),

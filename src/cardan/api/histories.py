@@ -135,7 +135,7 @@ def _fill(name: str, d: MjData, adr: int, samples: int, dim: int, times: Any, va
     where = adr + HEAD
     if times is not None:
         new = vector_of("times", times, samples, f"nsample = {samples}")
-        early = np.nonzero(new[1:] <= new[:-1])[0]
+        early = np.nonzero(~(new[1:] > new[:-1]))[0]
         if len(early):
             found = f"times {new[early[0]]:g} and {new[early[0] + 1]:g} follow each other"
             raise FatalError(f"{name}: times must be strictly increasing, but {found}")

@@ -248,7 +248,7 @@ def mj_resetDataDebug(m: MjModel, d: MjData, debug_value: int) -> None:
     computed = False
     for field in DATA.fields:
         if computed and field.name in ARRAYS and not field.name.startswith(_ZERO_AFTER_RESET):
-            getattr(d, field.name).view(np.uint8).fill(value)
+            internals.array(d, field.name).view(np.uint8).fill(value)
         computed = computed or field.name == "plugin_data"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isnan
 from typing import TYPE_CHECKING
 
 from cardan.model.histories import HEAD
@@ -46,6 +47,8 @@ def add_histories(build: Build, kind: str, elements: Resolved, dims: list[int]) 
 
 def _check(element: Element, samples: int, delay: float, timestep: float) -> None:
     """Raise MjcfError unless the length of a history and its delay are valid."""
+    if isnan(delay):
+        raise element.error("a delay must be a number, found nan", "delay")
     if delay > 0.0 and not samples:
         raise element.error(f"a delay needs a history: set nsample, found a delay of {delay:g}", "delay")
     if samples > _MOST_SAMPLES:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cardan.compiler.columns import Resolved
 from cardan.compiler.history import add_histories, intervals
-from cardan.enums.codes import GEOM_MESH, SENS_CONTACT, SENS_PLUGIN, SENS_RANGEFINDER, SENS_USER
+from cardan.enums.codes import GEOM_MESH, SENS_CONTACT, SENS_PLUGIN, SENS_RANGEFINDER, SENS_TACTILE, SENS_USER
 from cardan.plugins.registry import size_of
-from cardan.sensor import contact, rangefinder
+from cardan.sensor import contact, rangefinder, tactile
 from cardan.sensor.table import SENSORS as KINDS
 from cardan.spec.schema.keywords import DATA_TYPE, GEOM, OBJECT, OBJECT_KIND, REDUCE, SENSOR, STAGE
 from cardan.spec.schema.sensor import CONTACT_DATA, RANGE_DATA
@@ -99,6 +99,8 @@ def add_sensors(build: Build) -> None:
             row, parameters = contact_row(element)
         elif element.row.tag == "rangefinder":
             row, parameters = _range_row(build, element)
+        elif element.row.tag == "tactile":
+            row = _tactile_row(build, element)
         elif element.attributes.get("enclosed"):
             row, parameters = SENSORS["insidesite"]._replace(datatype=DATA_TYPE["real"]), (1, 0, 0)
         elif row is None and plugin is not None:
@@ -214,6 +216,19 @@ def _condition(build: Build, element: Element, suffix: str) -> tuple[int, int]:
     return _named(build, "site", given["site"]) if suffix == "1" and "site" in given else (0, -1)
 
 
+def _tactile_row(build: Build, element: Element) -> SensorRow:
+    """Return the row of a tactile sensor. Raises MjcfError if its body cannot touch anything."""
+    mesh, geom = build.ids["mesh"][element.attributes["mesh"]], build.ids["geom"][element.attributes["geom"]]
+    body = build.columns["geom_bodyid"][geom]
+    masks = zip(*(build.columns[f"geom_{name}"] for name in ("bodyid", "contype", "conaffinity")), strict=True)
+    if not any(owner == body and (contype or conaffinity) for owner, contype, conaffinity in masks):
+        reason = "its body has no geom that collides: contype and conaffinity of all of them are 0"
+        raise element.error(reason, "geom")
+    dim = tactile.CHANNELS * int(build.columns["mesh_vertnum"][mesh])
+    _check_number(element, dim, "mesh")
+    return SensorRow(SENS_TACTILE, dim, DATA_TYPE["real"], STAGE["vel"], "mesh")
+
+
 def _any_object(element: Element) -> str:
     """Return `SensorRow.about` for a sensor that may have an object of any kind: "objname", or "" if none is given.
 
@@ -263,6 +278,8 @@ def _reference(build: Build, element: Element) -> tuple[int, int]:
     tag, given = element.row.tag, element.attributes
     if tag == "contact":
         return _condition(build, element, "2")
+    if tag == "tactile":
+        return _named(build, "geom", given["geom"])
     if tag == "insidesite":
         return _named(build, "site", given["site"])
     if tag == "camprojection":

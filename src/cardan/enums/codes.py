@@ -178,6 +178,7 @@ SENS_E_POTENTIAL = int(mjtSensor.mjSENS_E_POTENTIAL)
 SENS_GEOMFROMTO = int(mjtSensor.mjSENS_GEOMFROMTO)
 SENS_PLUGIN = int(mjtSensor.mjSENS_PLUGIN)
 SENS_RANGEFINDER = int(mjtSensor.mjSENS_RANGEFINDER)
+SENS_TACTILE = int(mjtSensor.mjSENS_TACTILE)
 SENS_USER = int(mjtSensor.mjSENS_USER)
 
 SOL_PGS = int(mjtSolver.mjSOL_PGS)

@@ -165,6 +165,17 @@ def _put_slot(m: Model, d: Data, bits: int, con: int, direction: int, number: in
 
 
 @kernel
+def _width(bits: int) -> int:
+    """Return the number of values of a contact."""
+    width = 0
+    for bit in (FOUND, DIST):
+        width += 1 if bits & bit else 0
+    for bit in (FORCE, TORQUE, POS, NORMAL, TANGENT, LINVEL, ANGVEL):
+        width += 3 if bits & bit else 0
+    return width
+
+
+@kernel
 def _centroid(m: Model, d: Data, i: int) -> Vec3:
     """Return the mean position of the matching contacts, weighted by the norms of their forces; 0 without forces."""
     total, centre = 0.0, (0.0, 0.0, 0.0)
@@ -212,14 +223,15 @@ def _put_net(m: Model, d: Data, i: int, number: int) -> None:
 def contact(m: Model, d: Data, i: int) -> None:
     """Data of contacts that match the conditions of the sensor, in slots; slots without a contact are 0."""
     bits, reduction, slots = m.sensor_intprm[i, 0], m.sensor_intprm[i, 1], m.sensor_intprm[i, 2]
-    at, dim = m.sensor_adr[i], m.sensor_dim[i]
+    at, dim, width = m.sensor_adr[i], m.sensor_dim[i], _width(bits)
     for k in range(dim):
         d.sensordata[at + k] = 0.0
     number = 0
     for con in range(d.ncon):
         if _direction(m, d, i, con) != 0:
             number += 1
-    if number == 0:
+    # parameters that were edited do not lead out of the sensor's values
+    if number == 0 or slots < 1 or width > dim // slots:
         return
     if reduction == NETFORCE:
         _put_net(m, d, i, number)

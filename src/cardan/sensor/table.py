@@ -14,7 +14,7 @@ import numpy as np
 
 from cardan.dynamics.history import delay_values, is_due
 from cardan.enums import mjtDataType, mjtSensor, mjtStage
-from cardan.enums.codes import DSBL_SENSOR, SENS_E_KINETIC, SENS_E_POTENTIAL, SENS_PLUGIN, SENS_USER
+from cardan.enums.codes import DSBL_SENSOR, GEOM_SDF, SENS_E_KINETIC, SENS_E_POTENTIAL, SENS_PLUGIN, SENS_USER
 from cardan.jit import OK, stage
 from cardan.model import internals
 from cardan.model.kernel_views import Data, Model
@@ -23,6 +23,7 @@ from cardan.sensor.contact import contact
 from cardan.sensor.motion import touch
 from cardan.sensor.output import apply_cutoff
 from cardan.sensor.rangefinder import rangefinder
+from cardan.sensor.tactile import tactile, tactile_of_shapes
 
 if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
@@ -95,6 +96,7 @@ SENSORS: tuple[SensorKind, ...] = (
     _kind("SUBTREELINVEL", _VEL, 3, motion.subtreelinvel, needs=SUBTREE_VEL),
     _kind("SUBTREEANGMOM", _VEL, 3, motion.subtreeangmom, needs=SUBTREE_VEL),
     _kind("E_KINETIC", _VEL, 1, motion.e_kinetic),
+    _kind("TACTILE", _VEL, 0, tactile),
     _kind("TOUCH", _ACC, 1, touch, _POSITIVE),
     _kind("ACCELEROMETER", _ACC, 3, motion.accelerometer, needs=RNE_POST),
     _kind("FORCE", _ACC, 3, motion.force, needs=RNE_POST),
@@ -109,6 +111,9 @@ SENSORS: tuple[SensorKind, ...] = (
     _kind("FRAMEANGACC", _ACC, 3, motion.frameangacc, needs=RNE_POST),
 )
 
+
+_OF_SHAPES = _kind("TACTILE", _VEL, 0, tactile_of_shapes)
+"""Replaces the row of tactile sensors in models with signed-distance shapes."""
 
 Stage = Callable[[Any, Any], int]
 
@@ -150,12 +155,15 @@ def sensor_stages(m: MjModel, when: int) -> list[Stage]:
     """Return the stages of the model's sensors at `when`: `mjSTAGE_POS`, `mjSTAGE_VEL` or `mjSTAGE_ACC`."""
     types = internals.array(m, "sensor_type")
     used, past = set(types.tolist()), set(types[m.sensor_history[:, 0] > 0].tolist())
-    return [_stage_of(kind, kind.type in past) for kind in SENSORS if kind.stage == when and kind.type in used]
+    kinds = [kind for kind in SENSORS if kind.stage == when and kind.type in used]
+    if (m.geom_type == GEOM_SDF).any():
+        kinds = [_OF_SHAPES if kind.compute is tactile else kind for kind in kinds]
+    return [_stage_of(kind, kind.type in past) for kind in kinds]
 
 
 def all_sensor_stages() -> list[Stage]:
     """Return the stages of all types of sensors, without and with histories."""
-    return [_stage_of(kind, histories) for histories in (False, True) for kind in SENSORS]
+    return [_stage_of(kind, histories) for histories in (False, True) for kind in (*SENSORS, _OF_SHAPES)]
 
 
 def _uses(m: MjModel, need: str, when: int) -> bool:

@@ -13,6 +13,7 @@ from cardan.spec.scaling.dimensions import exponents
 if TYPE_CHECKING:
     from cardan.spec.element import Element
 
+_MOST = 1e30  # greatest factor of lengths, also of nested frames, for which powers are finite
 _LARGEST_TILT = 0.04  # sine of the largest angle to an axis that counts as aligned (about 2 degrees)
 
 
@@ -93,6 +94,8 @@ class Scale:
         units = (length, mass) if values["scaling"] == "similar" else (1.0, 1.0)
         outer = self.turned(rotation)
         made = Scale(self.length * length, self.mass * mass, self.unit_length * units[0], self.unit_mass * units[1])
+        if not (1.0 / _MOST <= made.length <= _MOST and _MOST**-3 <= made.mass <= _MOST**3):
+            raise frame.error(f"lengths are scaled by {made.length:g}, masses by {made.mass:g}: out of range", "scale")
         if uniform and outer.stretch is None:
             return made
         return made.with_stretch(outer.matrix @ np.diag(factors))

@@ -132,8 +132,7 @@ FRAME_OBJECT = Words({word: OBJECT[word] for word in ("body", "xbody", "geom", "
 OBJECT_KIND: dict[str, str] = {word: word for word in OBJECT} | {"xbody": "body"}
 
 # tags of sensors and equality constraints, attributes that specify the target of an actuator
-LATER_SENSORS = ("TACTILE",)
-SENSOR = _words_of(mj.mjtSensor, "mjSENS_", drop=LATER_SENSORS, jointactuatorfrc="JOINTACTFRC",
+SENSOR = _words_of(mj.mjtSensor, "mjSENS_", jointactuatorfrc="JOINTACTFRC",
                    tendonactuatorfrc="TENDONACTFRC", distance="GEOMDIST",
                    normal="GEOMNORMAL", fromto="GEOMFROMTO")  # fmt: skip
 EQUALITY = _words_of(mj.mjtEq, "mjEQ_", drop=("DISTANCE", "FLEXVERT", "FLEXSTRAIN"))

@@ -182,8 +182,8 @@ SENSOR = element(
         _sensor("e_potential", "potential energy, J", since="3.3.0"),
         _sensor("e_kinetic", "kinetic energy, J", since="3.3.0"),
         _sensor("tactile", "contact at the vertices of a mesh",
-                _of("geom"), _of("mesh"), common=_without_noise(_MEASURED),
-                since="3.3.5", later="tactile sensors"),
+                _of("mesh"), _of("geom"), common=_without_noise(_MEASURED),
+                since="3.3.5"),
         _sensor(
             "user",
             "values written by a callback",
