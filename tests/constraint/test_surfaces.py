@@ -1,6 +1,7 @@
 """Moving surfaces (`surfacevel`) and sticky surfaces (`adhesion`)."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -181,3 +182,31 @@ def test_bad_input(attribute: str, message: str) -> None:
     """Errors name the attribute."""
     with pytest.raises(MjcfError, match=message):
         cardan.MjModel.from_xml_string(f"<mujoco><worldbody><geom size='1' {attribute}/></worldbody></mujoco>")
+
+
+DRAWN = """
+m = mujoco.MjModel.from_xml_string(xml)
+d = mujoco.MjData(m)
+mujoco.mj_forward(m, d)
+option, scene = mujoco.MjvOption(), mujoco.MjvScene(m, 1000)
+option.flags[:] = 0
+option.flags[mujoco.mjtVisFlag.mjVIS_CONTACTPOINT] = 1
+mujoco.mjv_updateScene(m, d, option, None, mujoco.MjvCamera(), 7, scene)
+out = [[np.array(v) for v in (g.type, g.size, g.pos, g.mat, g.rgba)] for g in scene.geoms[:scene.ngeom]]
+"""
+
+
+@pytest.mark.parametrize("velocity", ["2 1 0", "-1 .5 0 0 0 1", "0 0 1", "0 0 0 0 0 1"])
+@pytest.mark.parametrize("height", [0.09, 0.15])
+def test_drawing(velocity: str, height: float) -> None:
+    """Contacts with forces have an arrow along the surface velocity, if their points are shown."""
+    xml = f"""<mujoco><worldbody><geom type="plane" size="1 1 1" surfacevel="{velocity}" gap=".1"/>
+    <body pos=".1 .2 {height}"><freejoint/><geom size=".1" surfacevel=".1 .3 .2"/></body>
+    </worldbody></mujoco>"""
+    space: dict[str, Any] = {"mujoco": cardan, "np": np, "xml": xml}
+    exec(DRAWN.replace("from_xml_string(xml)", 'from_xml_string(xml, compat="4.0")'), space)
+    ours, theirs = space["out"], later_run(DRAWN, xml=xml)
+    assert len(ours) == len(theirs)
+    for own, other in zip(ours, theirs, strict=True):
+        for a, b in zip(own, other, strict=True):
+            assert np.abs(a - b).max() < 1e-5
