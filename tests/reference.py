@@ -67,10 +67,12 @@ NEWER = {
     "sensor_historyadr": lambda ref: -1,
     "sensor_delay": lambda ref: 0.0,
     "sensor_interval": lambda ref: 0.0,
+    "opt.sleep_tolerance": lambda ref: 1e-3,
+    "tree_sleep_policy": lambda ref: 2,
     "mat_layertexid": lambda ref: np.where(np.arange(10) == 1, ref.mat_texid[:, None], -1),
 }
 """Fields that 3.1.6 does not have, and their values in a model of 3.1.6."""
-NEWER_DATA = ("history", "contact.surfacevel", "contact.adhesion", "qfrc_adhesion", "stick")
+NEWER_DATA = ("history", "contact.surfacevel", "contact.adhesion", "qfrc_adhesion", "stick", "tree_asleep")
 NEWER_DATA += ("contact.law", "contact.deformation", "contact.lagged")
 """Fields of data that 3.1.6 does not have."""
 # the reference's Python binding shows these as empty arrays (docs/differences.md)

@@ -107,12 +107,11 @@ REFUSED: list[Use] = [
 ]
 REFUSED += [
     (
-        "MJCF: global sections: `option/flag` of later versions: `sleep`",
+        "MJCF: global sections: `option/flag` of later versions: `diagexact`",
         lambda word=word: cardan.MjModel.from_xml_string(f'<mujoco><option><flag {word}="enable"/></option></mujoco>'),
         words,
     )
     for word, words in {
-        "sleep": "sleeping trees",
         "diagexact": "diagexact",
         "ipc": "barrier contacts",
         "speculative": "speculative contacts",
@@ -121,7 +120,6 @@ REFUSED += [
 REFUSED += [
     (f"{feature}:", lambda part=parts[0]: cardan.MjModel.from_xml_string(model(part)), feature)
     for feature, parts in NEEDED.items()
-    if feature != "sleeping trees"
 ]
 WITHOUT_A_NAME: tuple[str, ...] = ()
 

@@ -115,11 +115,9 @@ def test_saved_for_3_1(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("option", "flag", "feature"),
     [
-        ("", 'sleep="enable"', "sleeping trees"),
         ("", 'diagexact="enable"', "diagexact"),
         ("", 'ipc="enable"', "barrier contacts"),
         ("", 'speculative="enable"', "speculative contacts"),
-        ('sleep_tolerance="1e-2"', "", "sleeping trees"),
     ],
 )
 def test_missing_features(option: str, flag: str, feature: str) -> None:
@@ -127,7 +125,7 @@ def test_missing_features(option: str, flag: str, feature: str) -> None:
     spec = cardan.MjSpec.from_string(MODEL.format(option, flag))
     with pytest.raises(UnsupportedFeature, match=feature):
         spec.compile()
-    xml = MODEL.format('sleep_tolerance="1e-3"', 'sleep="disable" diagexact="disable" ipc="disable"')
+    xml = MODEL.format("", 'sleep="disable" diagexact="disable" ipc="disable"')
     assert cardan.MjModel.from_xml_string(xml).opt.enableflags == 0
 
 

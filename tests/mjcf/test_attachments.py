@@ -239,8 +239,8 @@ def test_names_of_sky_boxes(compat: str) -> None:
 
 def test_missing_features_of_attached_models(tmp_path: Path) -> None:
     """A feature that the attached model needs and that is missing is an error, as in the model itself."""
-    child = """<mujoco model="kid"><worldbody><body name="a" sleep="init"><geom size="1"/></body>
+    child = """<mujoco model="kid"><worldbody><body name="a"><joint springyield="1"/><geom size="1"/></body>
     </worldbody></mujoco>"""
     path = written(tmp_path, '<attach model="kid" body="a" prefix="A"/>', child=child)
-    with pytest.raises(UnsupportedFeature, match="sleep"):
+    with pytest.raises(UnsupportedFeature, match="plastic"):
         cardan.MjModel.from_xml_path(str(path))

@@ -115,9 +115,7 @@ def test_named_access() -> None:
     assert m.joint("b").dampingpoly.shape == (3, 2)
 
 
-@pytest.mark.parametrize(
-    ("name", "feature"), [("tree_asleep", "sleeping trees"), ("flex_interp", "elasticity"), ("iefc_aref", "islands")]
-)
+@pytest.mark.parametrize(("name", "feature"), [("flex_interp", "elasticity"), ("iefc_aref", "islands")])
 def test_fields_of_missing_features(name: str, feature: str) -> None:
     """The error names the feature."""
     m, d = state_of(XML.format(jacobian="dense"), "4.0")

@@ -20,6 +20,7 @@ from cardan.maths.vector import get3, scale3, set3, set9
 from cardan.model import internals
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
+from cardan.model.sleepers import may_sleep
 from cardan.step.finite_difference import inverse_differences, transition_differences
 
 if TYPE_CHECKING:
@@ -54,6 +55,12 @@ def _check(outputs: Outputs) -> None:
         )
         if not fits:
             target_shape(name, array, (rows, columns), what)
+
+
+def refuse_sleep(name: str, m: MjModel) -> None:
+    """Raise FatalError if trees of the model may sleep: repeated evaluations would change what sleeps."""
+    if may_sleep(m):
+        raise FatalError(f"{name}: sleeping is not supported: disable the flag sleep")
 
 
 def _write(target: Matrix, values: np.ndarray) -> None:
@@ -104,6 +111,7 @@ def mjd_transitionFD(
         D: (nsensordata, nu), or None.
 
     Raises:
+        FatalError: trees of the model may sleep (flag sleep).
         TypeError: an array has a wrong shape or type.
         ValueError: eps is 0 or not finite.
     """
@@ -113,6 +121,7 @@ def mjd_transitionFD(
     _check(_of_step(m, A, B, C, D))
     by_state, by_control = A is not None or C is not None, B is not None or D is not None
     sensors = C is not None or D is not None
+    refuse_sleep("mjd_transitionFD", m)
     size = _step_size("mjd_transitionFD", eps)
     result = transition_differences(m, d, size, centered, by_state, by_control, sensors)
     _write(A, result[:nx, :nx].T)
@@ -190,6 +199,7 @@ def _inverse(
     table.append(("DmDq", m.nC, "(nv, nC)") if m.is_4_0 else ("DmDq", m.nM, "(nv, nM)"))
     _check(tuple((key, array, nv, n, what) for (key, n, what), array in zip(table, given, strict=True)))
     actuation = integer(name, "flg_actuation", flg_actuation) != 0
+    refuse_sleep(name, m)
     if m.opt.integrator == mjtIntegrator.mjINT_RK4:
         raise FatalError(f"{name}: RK4 integrator is not supported")
     if m.opt.noslip_iterations > 0:

@@ -32,6 +32,7 @@ from cardan.model.mjdata import MjData, attach_private, data_in_double, data_siz
 from cardan.model.mjmodel import MjModel
 from cardan.model.plugin_life import begin_instances
 from cardan.model.reset import start_data
+from cardan.model.sleepers import starts_asleep
 from cardan.model.tables import CAPACITIES, DATA
 from cardan.step.hooks import python_places, share_hooks
 from cardan.step.pipeline import PROGRAMS
@@ -71,6 +72,8 @@ class CpuBackEnd(BackEnd):
         if m.nplugin:
             for i in range(count):
                 begin_instances(m, self.live(i))
+        if starts_asleep(m):
+            self.run(self.programs("start_asleep", worlds), worlds)
         self.save(worlds)
 
     def taken(self, value: Any, shape: tuple[int, ...]) -> np.ndarray:

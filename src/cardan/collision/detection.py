@@ -11,11 +11,14 @@ from __future__ import annotations
 from cardan.collision.broadphase import find_body_pairs, lost_in_sweep
 from cardan.collision.contact import MAXCONPAIR, explicit_pair_margin, flex_side, geom_pair_margin, set_parameters
 from cardan.collision.midphase import gather_candidates
+from cardan.dynamics.awake import find_spans, is_active, sleeps, wake_cycle
+from cardan.dynamics.waking import wake_connected
 from cardan.enums.codes import DSBL_CONSTRAINT, DSBL_CONTACT, WARN_CONTACTFULL
 from cardan.jit import CALLBACK_FAILED, COLLIDER_MISSING, OK, call_collider, kernel, stage
 from cardan.maths.vector import get3, get9, set3, set9
 from cardan.model.derived import NTYPES
 from cardan.model.kernel_views import Data, Model
+from cardan.model.reset import FULLY_AWAKE
 from cardan.model.tables import GROW_CANDIDATE, GROW_CON, bytes_of_one
 
 CONTACT_BYTES = bytes_of_one("ncon")
@@ -145,6 +148,24 @@ def collision(m: Model, d: Data) -> int:
     Read ``geom_xpos`` and ``geom_xmat``; write ``ncon`` and ``contact``. Contacts are ordered by the ids of the bodies,
     explicit pairs first, then by the ids of the geoms. Distances may be positive, up to the margin of the pair.
     """
+    return collide(m, d, False)
+
+
+@stage
+def collision_awake(m: Model, d: Data) -> int:
+    """Do as `collision`, but leave out pairs of geoms of which neither is awake. Wake trees that touch what is awake.
+
+    If any tree wakes, detection is repeated: its contacts with other trees and with the world were left out.
+    """
+    status = collide(m, d, True)
+    while status == OK and wake_by_contacts(m, d):
+        status = collide(m, d, True)
+    return status
+
+
+@kernel
+def collide(m: Model, d: Data, some_sleep: bool) -> int:
+    """Find all contacts of geoms; if `some_sleep` is set, not of pairs of which neither is awake. Return a status."""
     d.ncon = 0
     if m.opt.disableflags & NO_CONTACT or m.nconmax == 0:
         return OK
@@ -152,7 +173,42 @@ def collision(m: Model, d: Data) -> int:
     if status != OK:
         return status
     for k in range(ncandidate):
+        if some_sleep and not pair_is_active(m, d, d.work.candidate[k, 0], d.work.candidate[k, 1]):
+            continue
         status = collide_candidate(m, d, d.work.candidate[k, 0], d.work.candidate[k, 1], d.work.candidate[k, 2])
         if status != OK:
             return status
     return OK
+
+
+@kernel
+def pair_is_active(m: Model, d: Data, geom1: int, geom2: int) -> bool:
+    """Return whether one of two geoms can move at present."""
+    return is_active(m, d, m.geom_bodyid[geom1]) or is_active(m, d, m.geom_bodyid[geom2])
+
+
+@kernel
+def wake_by_contacts(m: Model, d: Data) -> bool:
+    """Wake the sleeping trees that have contacts with something that is awake; return whether there are any.
+
+    They take over the number of steps at rest of the tree that wakes them.
+    """
+    for con in range(d.ncon):
+        geom1, geom2 = d.contact.geom[con, 0], d.contact.geom[con, 1]
+        if geom1 >= 0 and geom2 >= 0:
+            tree1, tree2 = int(m.body_treeid[m.geom_bodyid[geom1]]), int(m.body_treeid[m.geom_bodyid[geom2]])
+            if sleeps(d, tree1):
+                wake_cycle(d, tree1, steps_of(d, tree2))
+            elif sleeps(d, tree2):
+                wake_cycle(d, tree2, steps_of(d, tree1))
+    if d.work.spans_known != 0:
+        return False
+    find_spans(m, d)
+    wake_connected(m, d)
+    return True
+
+
+@kernel
+def steps_of(d: Data, tree: int) -> int:
+    """Return `tree_asleep` of a tree that is awake; if there is no tree, that of a tree that has just moved."""
+    return int(d.tree_asleep[tree]) if tree >= 0 else FULLY_AWAKE

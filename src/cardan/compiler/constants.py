@@ -15,6 +15,7 @@ from cardan.compiler.initial import MASSLESS, NOT_FINITE, ONLY_SLIDES, find_cons
 from cardan.compiler.mobility import weigh_rows
 from cardan.compiler.relations import set_equality_data
 from cardan.compiler.settings import put_fields
+from cardan.compiler.sleep import find_policies, put_given_policies
 from cardan.constants import mjMINVAL
 from cardan.dynamics.com import com_pos
 from cardan.dynamics.inertia import crb, crb_with_tendons, factor_m
@@ -139,6 +140,7 @@ def set_const(m: MjModel, d: MjData | Scratch) -> None:
         if has_tendon_inertia(m):
             _leave_out_tendons(m, d)
         _set_tendon_springs(m, d)
+    find_policies(m)
 
 
 def complete_constants(build: Build, m: MjModel) -> None:
@@ -149,6 +151,7 @@ def complete_constants(build: Build, m: MjModel) -> None:
         PluginError: a plugin rejects the model.
     """
     d = _data(m)
+    put_given_policies(build, m)
     given = build.tree.section("statistic").resolved()
     set_const(m, d)
     put_fields(m, {f"stat.{name}": value for name, value in given.items() if value is not None})

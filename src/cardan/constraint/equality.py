@@ -25,9 +25,10 @@ from cardan.constraint.rows import (
     set_parameters,
     start_rows,
 )
-from cardan.dynamics.anchors import anchors_of, bodies_of, is_of_sites, weld_quats
+from cardan.dynamics.anchors import anchors_of, bodies_of, has_objects, weld_quats
 from cardan.dynamics.couplings import quartic, tendon_offset
 from cardan.dynamics.jacobian import arm_of
+from cardan.dynamics.waking import ASLEEP, equality_state
 from cardan.enums.codes import (
     CNSTR_EQUALITY,
     DSBL_EQUALITY,
@@ -50,6 +51,18 @@ UNKNOWN_EQUALITY = -7  # status: type or objects of an active constraint were ed
 @stage
 def make_equality(m: Model, d: Data) -> int:
     """Add the rows of all active equality constraints; return UNKNOWN_EQUALITY if a type or an object is invalid."""
+    return add_equalities(m, d, False)
+
+
+@stage
+def make_equality_awake(m: Model, d: Data) -> int:
+    """Do as `make_equality`, but leave out constraints of trees that sleep."""
+    return add_equalities(m, d, True)
+
+
+@kernel
+def add_equalities(m: Model, d: Data, some_sleep: bool) -> int:
+    """Add the rows of all active equality constraints; if `some_sleep` is set, not those of trees that sleep."""
     start = start_rows(m, d)
     if not is_enabled(m, d, DSBL_EQUALITY):
         return OK
@@ -59,6 +72,8 @@ def make_equality(m: Model, d: Data) -> int:
             continue
         if not has_objects(m, e):
             return UNKNOWN_EQUALITY
+        if some_sleep and equality_state(m, d, e, False) == ASLEEP:
+            continue
         if m.eq_type[e] == EQ_CONNECT or m.eq_type[e] == EQ_WELD:
             status = add_anchors(m, d, e)
         elif m.eq_type[e] == EQ_JOINT:
@@ -89,29 +104,6 @@ def make_equality(m: Model, d: Data) -> int:
         row = stop
     d.ne = d.nefc
     return OK
-
-
-@kernel
-def object_count(m: Model, e: int) -> int:
-    """Number of the model's objects (bodies, joints, ...) that equality `e` may refer to; 0 if its type is unknown."""
-    kind = m.eq_type[e]
-    if kind in (EQ_CONNECT, EQ_WELD):
-        return int(m.nsite) if is_of_sites(m, e) else int(m.nbody)
-    if kind == EQ_JOINT:
-        return int(m.njnt)
-    if kind == EQ_TENDON:
-        return int(m.ntendon)
-    return int(m.nflex) if kind == EQ_FLEX else 0
-
-
-@kernel
-def has_objects(m: Model, e: int) -> bool:
-    """Return whether the type of an equality is known and its ids are valid. The user may have edited both."""
-    object1, object2 = m.eq_obj1id[e], m.eq_obj2id[e]
-    count = object_count(m, e)
-    # joints and tendons may be held at a constant; a flex has no second object
-    least = 0 if m.eq_type[e] == EQ_CONNECT or m.eq_type[e] == EQ_WELD else -1
-    return object1 >= 0 and object1 < count and object2 >= least and (object2 < count or m.eq_type[e] == EQ_FLEX)
 
 
 @kernel

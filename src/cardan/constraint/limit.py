@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from cardan.constraint.jacobian_rows import combine_tendons, put_tendon_entries
 from cardan.constraint.rows import get_solimp, is_enabled, open_rows, put_entry, set_parameters, start_rows
+from cardan.dynamics.awake import DOF, JOINT, span_range, tendon_sleeps
 from cardan.enums.codes import (
     CNSTR_FRICTION_DOF,
     CNSTR_FRICTION_TENDON,
@@ -30,29 +31,70 @@ def make_limit(m: Model, d: Data) -> int:
     start = start_rows(m, d)
     if not is_enabled(m, d, DSBL_LIMIT):
         return OK
-    for joint in range(m.njnt):
+    status = add_limits(m, d, 0, m.njnt)
+    if status == OK:
+        set_limits(m, d, start)
+    return status
+
+
+@stage
+def make_limit_awake(m: Model, d: Data) -> int:
+    """Do as `make_limit`, for the joints of all spans."""
+    start = start_rows(m, d)
+    if not is_enabled(m, d, DSBL_LIMIT):
+        return OK
+    for span in range(d.work.nspan):
+        first, stop = span_range(d, span, JOINT)
+        status = add_limits(m, d, first, stop)
+        if status != OK:
+            return status
+    set_limits(m, d, start)
+    return OK
+
+
+@kernel
+def add_limits(m: Model, d: Data, first: int, stop: int) -> int:
+    """Add the rows of the active limits of the joints `first` to `stop` (exclusive); return a status."""
+    for joint in range(first, stop):
         if m.jnt_limited[joint] == 0 or m.jnt_type[joint] == JNT_FREE:
             continue
         status = add_ball_limit(m, d, joint) if m.jnt_type[joint] == JNT_BALL else add_scalar_limits(m, d, joint)
         if status != OK:
             return status
+    return OK
+
+
+@kernel
+def set_limits(m: Model, d: Data, start: int) -> None:
+    """Set the parameters of the rows of joint limits from row `start` on, and count these rows."""
     for row in range(start, d.nefc):
         joint = int(d.efc_id[row])
         diag = m.dof_invweight0[m.jnt_dofadr[joint]]
         solref, solimp = get2(m.jnt_solref, joint), get_solimp(m.jnt_solimp, joint)
         set_limit(m, d, row, m.jnt_margin[joint], diag, solref, solimp)
     d.nl = d.nl + d.nefc - start
-    return OK
 
 
 @stage
 def make_tendon_limit(m: Model, d: Data) -> int:
     """Add a row for each active limit of a tendon's length: lower, then upper."""
+    return add_tendon_limits(m, d, False)
+
+
+@stage
+def make_tendon_limit_awake(m: Model, d: Data) -> int:
+    """Do as `make_tendon_limit`, but leave out tendons whose trees sleep."""
+    return add_tendon_limits(m, d, True)
+
+
+@kernel
+def add_tendon_limits(m: Model, d: Data, some_sleep: bool) -> int:
+    """Add the rows of the active limits of tendons; if `some_sleep` is set, not of tendons whose trees sleep."""
     start = start_rows(m, d)
     if not is_enabled(m, d, DSBL_LIMIT):
         return OK
     for tendon in range(m.ntendon):
-        if m.tendon_limited[tendon] != 0:
+        if m.tendon_limited[tendon] != 0 and not (some_sleep and tendon_sleeps(m, d, tendon)):
             for side in range(2):
                 sign = 1.0 - 2.0 * side
                 distance = sign * (d.ten_length[tendon] - m.tendon_range[tendon, side])
@@ -120,7 +162,30 @@ def make_friction(m: Model, d: Data) -> int:
     start = start_rows(m, d)
     if not is_enabled(m, d, DSBL_FRICTIONLOSS):
         return OK
-    for dof in range(m.nv):
+    status = add_frictions(m, d, 0, m.nv)
+    d.nf = d.nf + (d.nefc - start if status == OK else 0)
+    return status
+
+
+@stage
+def make_friction_awake(m: Model, d: Data) -> int:
+    """Do as `make_friction`, for the dofs of all spans."""
+    start = start_rows(m, d)
+    if not is_enabled(m, d, DSBL_FRICTIONLOSS):
+        return OK
+    for span in range(d.work.nspan):
+        first, stop = span_range(d, span, DOF)
+        status = add_frictions(m, d, first, stop)
+        if status != OK:
+            return status
+    d.nf = d.nf + d.nefc - start
+    return OK
+
+
+@kernel
+def add_frictions(m: Model, d: Data, first: int, stop: int) -> int:
+    """Add the rows of the friction loss of the dofs `first` to `stop` (exclusive); return a status."""
+    for dof in range(first, stop):
         if m.dof_frictionloss[dof] > 0.0:
             row = open_rows(m, d, 1, 1, CNSTR_FRICTION_DOF, dof)
             if row < 0:
@@ -128,18 +193,29 @@ def make_friction(m: Model, d: Data) -> int:
             put_entry(m, d, row, 0, dof, 1.0)
             solref, solimp = get2(m.dof_solref, dof), get_solimp(m.dof_solimp, dof)
             set_friction(m, d, row, m.dof_frictionloss[dof], m.dof_invweight0[dof], solref, solimp)
-    d.nf = d.nf + d.nefc - start
     return OK
 
 
 @stage
 def make_tendon_friction(m: Model, d: Data) -> int:
     """Add one row for each tendon with positive frictionloss, if a dof moves it."""
+    return add_tendon_frictions(m, d, False)
+
+
+@stage
+def make_tendon_friction_awake(m: Model, d: Data) -> int:
+    """Do as `make_tendon_friction`, but leave out tendons whose trees sleep."""
+    return add_tendon_frictions(m, d, True)
+
+
+@kernel
+def add_tendon_frictions(m: Model, d: Data, some_sleep: bool) -> int:
+    """Add the rows of the friction loss of tendons; if `some_sleep` is set, not of tendons whose trees sleep."""
     start = start_rows(m, d)
     if not is_enabled(m, d, DSBL_FRICTIONLOSS):
         return OK
     for tendon in range(m.ntendon):
-        if m.tendon_frictionloss[tendon] > 0.0:
+        if m.tendon_frictionloss[tendon] > 0.0 and not (some_sleep and tendon_sleeps(m, d, tendon)):
             n = combine_tendons(m, d, tendon, 1.0, -1, 0.0)
             if n == 0:
                 continue

@@ -13,14 +13,24 @@ from typing import Any
 
 from cardan.constraint.contact import make_contact, make_soft_contact
 from cardan.constraint.effective import release_rows
-from cardan.constraint.equality import make_equality
+from cardan.constraint.equality import make_equality, make_equality_awake
 from cardan.constraint.jacobian import complete_sparse
-from cardan.constraint.limit import make_friction, make_limit, make_tendon_friction, make_tendon_limit
+from cardan.constraint.limit import (
+    make_friction,
+    make_friction_awake,
+    make_limit,
+    make_limit_awake,
+    make_tendon_friction,
+    make_tendon_friction_awake,
+    make_tendon_limit,
+    make_tendon_limit_awake,
+)
 from cardan.constraint.rows import arena_use
 from cardan.dynamics.jacobian import is_sparse
 from cardan.enums.codes import INT_DISCRETE
 from cardan.jit import OK, stage
 from cardan.model.kernel_views import AnyModel, Data, Model
+from cardan.model.sleepers import may_sleep
 
 
 @stage
@@ -53,6 +63,14 @@ def is_discrete(m: AnyModel) -> bool:
     return m.opt.integrator == INT_DISCRETE
 
 
+AWAKE: dict[Callable[[Any, Any], int], Callable[[Any, Any], int]] = {
+    make_equality: make_equality_awake,
+    make_friction: make_friction_awake,
+    make_tendon_friction: make_tendon_friction_awake,
+    make_limit: make_limit_awake,
+    make_tendon_limit: make_tendon_limit_awake,
+}
+"""Stages that take the place of others if trees of the model may sleep."""
 MAKE_CONSTRAINT: tuple[tuple[Callable[[Any], bool], Callable[[Any, Any], int]], ...] = (
     (lambda m: True, clear_constraint),
     (lambda m: m.neq > 0 and m.nv > 0, make_equality),
@@ -70,4 +88,5 @@ MAKE_CONSTRAINT: tuple[tuple[Callable[[Any], bool], Callable[[Any, Any], int]], 
 
 def constraint_stages(m: AnyModel) -> list[Callable[[Any, Any], int]]:
     """Return the stages that a model needs, in order. They depend on the model's sizes and on opt.jacobian."""
-    return [function for needed, function in MAKE_CONSTRAINT if needed(m)]
+    chosen = [function for needed, function in MAKE_CONSTRAINT if needed(m)]
+    return [AWAKE.get(function, function) for function in chosen] if may_sleep(m) else chosen

@@ -32,6 +32,7 @@ from cardan.derive.program import Plain, Stage
 from cardan.dynamics.actuation import FWD_ACTUATION
 from cardan.dynamics.bias import fwd_acceleration
 from cardan.enums import mjtIntegrator
+from cardan.model.sleepers import may_sleep
 from cardan.sensor.table import needs_energy_pos, needs_energy_vel
 from cardan.soft.contacts import soft_collision
 from cardan.solver.choice import solver_stages
@@ -110,6 +111,10 @@ def schedule_of(m: MjModel, kind: str, distant: bool, extended: bool) -> Schedul
             "exact derivatives with the integrator discrete are not supported yet (see docs/status.md)"
         )
     dynamics, changes = KINDS[kind]
+    if may_sleep(m):
+        raise NotImplementedError(
+            "derivatives of models whose trees may sleep are not supported: disable the flag sleep"
+        )
     plan = plan_of(m, (*dynamics, save_start, *changes))
     functions = dict(dict(plan.tables)["aux.plugin_call"])
     left = left_behind(functions)

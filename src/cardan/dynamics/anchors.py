@@ -1,8 +1,8 @@
-"""Anchors of connect and weld constraints, on bodies or at sites (spec: computation, equality)."""
+"""Objects of equality constraints; anchors of connect and weld, on bodies or at sites (spec: computation, equality)."""
 
 from __future__ import annotations
 
-from cardan.enums.codes import EQ_CONNECT, EQ_WELD, OBJ_SITE
+from cardan.enums.codes import EQ_CONNECT, EQ_FLEX, EQ_JOINT, EQ_TENDON, EQ_WELD, OBJ_SITE
 from cardan.jit import kernel
 from cardan.maths.quaternion import mul_quat, neg_quat
 from cardan.maths.types import Quat, Vec3
@@ -34,6 +34,29 @@ def loop_rows(m: Model, e: int) -> int:
     if m.eq_type[e] == EQ_CONNECT:
         return 3
     return 6 if m.eq_type[e] == EQ_WELD else 0
+
+
+@kernel
+def object_count(m: Model, e: int) -> int:
+    """Number of the model's objects (bodies, joints, ...) that equality `e` may refer to; 0 if its type is unknown."""
+    kind = m.eq_type[e]
+    if kind in (EQ_CONNECT, EQ_WELD):
+        return int(m.nsite) if is_of_sites(m, e) else int(m.nbody)
+    if kind == EQ_JOINT:
+        return int(m.njnt)
+    if kind == EQ_TENDON:
+        return int(m.ntendon)
+    return int(m.nflex) if kind == EQ_FLEX else 0
+
+
+@kernel
+def has_objects(m: Model, e: int) -> bool:
+    """Return whether the type of an equality is known and its ids are valid. The user may have edited both."""
+    object1, object2 = m.eq_obj1id[e], m.eq_obj2id[e]
+    count = object_count(m, e)
+    # joints and tendons may be held at a constant; a flex has no second object
+    least = 0 if m.eq_type[e] == EQ_CONNECT or m.eq_type[e] == EQ_WELD else -1
+    return object1 >= 0 and object1 < count and object2 >= least and (object2 < count or m.eq_type[e] == EQ_FLEX)
 
 
 @kernel

@@ -247,7 +247,13 @@ def _integrate_rotation(qpos: Array1, adr: int, qvel: ConstArray1, dof: int, dt:
 @kernel
 def integrate_pos(m: AnyModel, qpos: Array1, qvel: ConstArray1, dt: float) -> None:
     """Integrate `qpos` (nq,) in place for the time `dt` with the velocity `qvel` (nv,) (spec: mj_integratePos)."""
-    for joint in range(m.njnt):
+    integrate_joints(m, qpos, qvel, dt, 0, m.njnt)
+
+
+@kernel
+def integrate_joints(m: AnyModel, qpos: Array1, qvel: ConstArray1, dt: float, first: int, stop: int) -> None:
+    """Integrate the positions of the joints `first` to `stop` (exclusive), as `integrate_pos` does for all."""
+    for joint in range(first, stop):
         adr, dof = m.jnt_qposadr[joint], m.jnt_dofadr[joint]
         kind = m.jnt_type[joint]
         if kind == JNT_FREE:

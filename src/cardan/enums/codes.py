@@ -25,6 +25,7 @@ from cardan.enums import (
     mjtObj,
     mjtPluginCapabilityBit,
     mjtSensor,
+    mjtSleepPolicy,
     mjtSolver,
     mjtStage,
     mjtState,
@@ -104,6 +105,7 @@ ENBL_ISLAND = int(mjtEnableBit.mjENBL_ISLAND)
 ENBL_MULTICCD = int(mjtEnableBit.mjENBL_MULTICCD)
 ENBL_NATIVECCD = int(mjtEnableBit.mjENBL_NATIVECCD)
 ENBL_OVERRIDE = int(mjtEnableBit.mjENBL_OVERRIDE)
+ENBL_SLEEP = int(mjtEnableBit.mjENBL_SLEEP)
 
 EQ_CONNECT = int(mjtEq.mjEQ_CONNECT)
 EQ_FLEX = int(mjtEq.mjEQ_FLEX)
@@ -181,6 +183,9 @@ SENS_RANGEFINDER = int(mjtSensor.mjSENS_RANGEFINDER)
 SENS_TACTILE = int(mjtSensor.mjSENS_TACTILE)
 SENS_USER = int(mjtSensor.mjSENS_USER)
 
+SLEEP_AUTO_NEVER = int(mjtSleepPolicy.mjSLEEP_AUTO_NEVER)
+SLEEP_INIT = int(mjtSleepPolicy.mjSLEEP_INIT)
+SLEEP_NEVER = int(mjtSleepPolicy.mjSLEEP_NEVER)
 SOL_PGS = int(mjtSolver.mjSOL_PGS)
 
 STAGE_ACC = int(mjtStage.mjSTAGE_ACC)

@@ -33,6 +33,7 @@ class _Option:
     o_solref: NDArray[float64]
     o_solimp: NDArray[float64]
     o_friction: NDArray[float64]
+    sleep_tolerance: float
     ccd_iterations: int
     ccd_tolerance: float
 
@@ -1163,6 +1164,7 @@ class ModelFields:
     flg_adhesion: int
     nactuator: int
     nout: int
+    tree_sleep_policy: NDArray[int32]
     geom_castshadow: NDArray[uint8]
     cam_projection: NDArray[int32]
     cam_output: NDArray[int32]
@@ -1457,6 +1459,7 @@ class DataFields:
     island_efcind: NDArray[int32]
     history: NDArray[float64]
     qfrc_adhesion: NDArray[float64]
+    tree_asleep: NDArray[int32]
     stick: NDArray[float64]
     M: NDArray[float64]
     moment_rownnz: NDArray[int32]
@@ -1468,6 +1471,15 @@ class DataFields:
     efc_diagA: NDArray[float64]
     nJ: int
     plastic: NDArray[float64]
+    tree_awake: NDArray[int32]
+    body_awake: NDArray[int32]
+    body_awake_ind: NDArray[int32]
+    nbody_awake: int
+    parent_awake_ind: NDArray[int32]
+    nparent_awake: int
+    dof_awake_ind: NDArray[int32]
+    nv_awake: int
+    ntree_awake: int
     def body(self, name: str | int = ...) -> _MjDataBodyViews: ...
     def jnt(self, name: str | int = ...) -> _MjDataJointViews: ...
     def joint(self, name: str | int = ...) -> _MjDataJointViews: ...

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cardan.jit.memory.fields import Field
+from cardan.model import awake_views as awake
 from cardan.model import mesh_views as meshes
 from cardan.model import sparse_views as sparse
 from cardan.model import tree_views as trees
@@ -100,6 +101,18 @@ def _of_trees(name: str, doc: str, spans: Compute, part: int) -> View:
     return _view(f"tree_{name}", "i4", ("ntree",), doc, lambda m: spans(m)[part])
 
 
+def _listed(name: str, count: str, size: str, doc: str, listed: Compute) -> tuple[View, View]:
+    """Return the rows of a list of ids, with zeros after its end, and of its length."""
+
+    def padded(m: Any, d: Any = None) -> np.ndarray:
+        found, full = listed(m, d), np.zeros(getattr(m, size), np.int32)
+        full[: len(found)] = found
+        return full
+
+    number = _view(count, "i8", (), f"length of {name}", lambda m, d: len(listed(m, d)))
+    return _view(name, "i4", (size,), doc, padded), number
+
+
 def _of_polygons(name: str, shape: tuple[int | str, ...], doc: str, part: str) -> View:
     dtype = "f8" if part == "normal" else "i4"
     return _view(f"mesh_poly{name}", dtype, shape, doc, lambda m: getattr(meshes.polygons(m), part))
@@ -161,6 +174,12 @@ DATA_VIEWS: tuple[View, ...] = (
     _view("efc_diagA", "f8", ("nefc",), "diagonal of the constraint-space inertia", lambda m, d: d.efc_diagApprox),
     _view("nJ", "i8", (), "number of stored elements of efc_J", lambda m, d: d.efc_J.size),
     _view("plastic", "f8", (0,), "plastic state: none", lambda m, d: np.zeros(0)),
+    _view("tree_awake", "i4", ("ntree",), "0: the tree sleeps, 1: it is awake", awake.trees),
+    _view("body_awake", "i4", ("nbody",), "state of the body (mjtSleepState)", awake.bodies),
+    *_listed("body_awake_ind", "nbody_awake", "nbody", "bodies that are awake or static", awake.listed_bodies),
+    *_listed("parent_awake_ind", "nparent_awake", "nbody", "bodies with such parents", awake.listed_children),
+    *_listed("dof_awake_ind", "nv_awake", "nv", "degrees of freedom that are awake", awake.listed_dofs),
+    _view("ntree_awake", "i8", (), "number of trees that are awake", lambda m, d: int(np.sum(d.tree_asleep < 0))),
 )
 """Fields of data that follow from others."""
 
@@ -177,7 +196,6 @@ BOOLEAN = frozenset(
 MISSING: dict[str, str] = {
     r"flexedge_J_\w+|nJfe": "sparse Jacobians of edges in the model; they are in the data",
     r"n?flex\w*|nJfe|efm\w*|nefm\w*": "elasticity of flexes in the engine, and the discrete integrator",
-    r"tree_\w+|\w+_awake(_ind)?|n\w+_awake|body_awake": "sleeping trees",
     r"n?oct\w*": "octrees of meshes",
     r"i?efc_\w+|ifrc_\w+|iacc\w*|island_\w+|map_\w+|nidof|n[AY]": "arrays of single islands, and the whitened Jacobian",
     r"flg_(energypos|energyvel|rnepost|subtreevel)": "flags of lazily computed quantities",

@@ -14,11 +14,13 @@ FLAGS = frozenset(("flg_surfacevel", "flg_adhesion"))
 """Scalars among the sizes that users may set: they choose stages."""
 
 LATER_SETTINGS: tuple[Field, ...] = (
+    Field("opt.sleep_tolerance", "f8", (), "speed below which trees may sleep, m/s"),
     Field("vis.global_.cameraid", "i4", (), "id of the initial camera; -1: the free camera"),
     Field("vis.global_.orthographic", "i4", (), "whether the projection of the free camera is orthographic"),
 )
 
 LATER_BODIES: tuple[Field, ...] = (
+    Field("tree_sleep_policy", "i4", ("ntree",), "when the tree may sleep (mjtSleepPolicy)"),
     Field("geom_castshadow", "u1", ("ngeom",), "whether the geom casts shadows"),
     Field("cam_projection", "i4", ("ncam",), "projection: 0 perspective, 1 orthographic"),
     Field("cam_output", "i4", ("ncam",), "images: bits 1 rgb, 2 depth, 4 distance, 8 normal, 16 segmentation"),

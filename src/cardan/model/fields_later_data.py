@@ -21,10 +21,24 @@ LATER_FORCES: tuple[Field, ...] = (
     Field("qfrc_adhesion", "f8", ("nv",), "forces of adhesive contacts, part of qfrc_passive", "passive"),
 )
 
+LATER_SLEEP: tuple[Field, ...] = (
+    Field("tree_asleep", "i4", ("ntree",), "below 0: awake; else asleep: the next tree of a cycle of sleeping trees"),
+)
+
 LATER_WORK: tuple[Field, ...] = (
     Field("work.actuator_load", "f8", ("nactuator",), "DC motors: forces of cogging and friction, which have no limit"),
     Field("work.act_span", "f8", ("na",), "DC motors: change of an activation in a step, divided by its rate"),
     Field("work.act_change", "f8", ("na",), "DC motors: change of the bristles in a step; 0 for other activations"),
     Field("work.rk_act_change", "f8", ("na",), "act_change at the start of a Runge-Kutta step"),
     Field("work.history_value", "f8", ("nhistory",), "delayed controls and values of delayed sensors before the delay"),
+    Field("work.spans_known", "i8", (), "sleep: whether work.span and work.rest are those of tree_asleep"),
+    Field("work.is_settling", "i8", (), "sleep: whether forward dynamics has run for the trees that fall asleep"),
+    Field("work.has_lengths", "i8", (), "sleep: whether work.dof_length is known"),
+    Field("work.dof_length", "f8", ("nv",), "sleep: length by which a velocity is linear, m; 1: translation"),
+    Field("work.nspan", "i8", (), "sleep: number of spans"),
+    Field("work.nrest", "i8", (), "sleep: number of rests"),
+    Field("work.span", "i8", ("nbody", 12), "sleep: bodies, joints, ... of each span (see dynamics.awake)"),
+    Field("work.rest", "i8", ("nbody", 8), "sleep: bodies, dofs, ... of each rest (see dynamics.awake)"),
+    Field("work.rest_mass", "f8", ("nbody", 4), "sleep: mass below a body times its centre, kg m; mass of rests, kg"),
+    Field("work.qpos_asleep", "f8", ("nq",), "sleep: qpos of sleeping trees when they fell asleep"),
 )

@@ -44,6 +44,7 @@ class _Model_opt:
     o_solref: Final[ConstArray1]
     o_solimp: Final[ConstArray1]
     o_friction: Final[ConstArray1]
+    sleep_tolerance: Final[float]
 
 class _Model_vis_global_:
     fovy: Final[float]
@@ -665,6 +666,7 @@ class Model:
     flg_adhesion: Final[int]
     nactuator: Final[int]
     nout: Final[int]
+    tree_sleep_policy: Final[ConstIntArray1]
     geom_castshadow: Final[ConstIntArray1]
     cam_projection: Final[ConstIntArray1]
     cam_output: Final[ConstIntArray1]
@@ -1094,6 +1096,16 @@ class _Data_work:
     act_change: Final[Array1]
     rk_act_change: Final[Array1]
     history_value: Final[Array1]
+    spans_known: int
+    is_settling: int
+    has_lengths: int
+    dof_length: Final[Array1]
+    nspan: int
+    nrest: int
+    span: Final[IntArray2]
+    rest: Final[IntArray2]
+    rest_mass: Final[Array2]
+    qpos_asleep: Final[Array1]
 
 class Data:
     warning: Final[_Data_warning]
@@ -1258,6 +1270,7 @@ class Data:
     island_efcind: Final[IntArray1]
     history: Final[Array1]
     qfrc_adhesion: Final[Array1]
+    tree_asleep: Final[IntArray1]
     stick: Final[Array2]
 
 AnyModel = Model | MjModel

@@ -29,6 +29,7 @@ from cardan.model.pickling import packed, unpack
 from cardan.model.plugin_life import begin_instances, copy_instances
 from cardan.model.records import Record, RecordList
 from cardan.model.reset import start_data
+from cardan.model.sleepers import begin_asleep
 from cardan.model.tables import CAPACITIES, COUNTERS, DATA, LIMITED, MODEL, SIZE_NAMES, bytes_of_one
 
 INITIAL_CAPACITY = {"ncon": 16, "nefc": 64, "nnzJ": 256, "nefc_dual": 0, "nisland": 0}
@@ -217,6 +218,7 @@ class MjData(Native, DataNames):
         self._adopt(model)
         Program([start_data], model._form).run(model, self)
         begin_instances(model, self)
+        begin_asleep(model, self)
 
     def _adopt(self, model: MjModel, memory: StructMemory | None = None, call: np.ndarray | None = None) -> None:
         """Initialise the data with a model and `memory`. If `memory` is None, allocate it.

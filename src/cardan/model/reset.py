@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from cardan.constants import mjMINAWAKE
 from cardan.enums.codes import CHART_QUAT, GAIN_SO3
 from cardan.jit import OK, kernel, stage
 from cardan.model.histories import start_histories
 from cardan.model.kernel_views import Data, Model
 from cardan.model.tables import COUNT_BYTES
+
+FULLY_AWAKE = -1 - mjMINAWAKE
+"""Value of `tree_asleep` for a tree that has just moved."""
 
 
 @kernel
@@ -53,6 +57,8 @@ def _set_defaults(m: Model, d: Data) -> None:
         d.qpos[i] = m.qpos0[i]
     for i in range(m.neq):
         d.eq_active[i] = m.eq_active0[i]
+    for tree in range(m.ntree):
+        d.tree_asleep[tree] = FULLY_AWAKE
     for body in range(m.nbody):
         mocap = m.body_mocapid[body]
         if 0 <= mocap < m.nmocap:
@@ -97,6 +103,11 @@ def _clear_scalars(d: Data) -> None:
     d.work.left_out = 0
     d.nisland = 0
     d.solver_nisland = 0
+    d.work.spans_known = 0
+    d.work.is_settling = 0
+    d.work.has_lengths = 0
+    d.work.nspan = 0
+    d.work.nrest = 0
 
 
 @stage

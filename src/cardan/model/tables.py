@@ -34,7 +34,9 @@ _OWN_DATA = ("OWN_STATE", "OWN_CONTACT")
 _LATER = {name: table for name, table in _tables_of(later, own).items() if name not in _OWN_DATA}
 MODEL_TABLES = _EARLY | _LATER
 _EARLY_DATA = _tables_of(data, arena)
-_LATER_PUBLIC: Tables = {name: getattr(later_data, name) for name in ("LATER_STATE", "LATER_CONTACT", "LATER_FORCES")}
+_LATER_PUBLIC: Tables = {
+    name: getattr(later_data, name) for name in ("LATER_STATE", "LATER_CONTACT", "LATER_FORCES", "LATER_SLEEP")
+}
 _OWN_PUBLIC: Tables = {name: getattr(own, name) for name in _OWN_DATA}
 DATA_TABLES = _EARLY_DATA | _LATER_PUBLIC | _OWN_PUBLIC
 """Public tables of the data; `MODEL_TABLES` are those of the model."""

@@ -5,13 +5,16 @@ A *tree* is a body that is fixed to the world by joints only, with all its desce
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from cardan.enums.codes import JNT_FREE, JNT_SLIDE
+from cardan.jit import kernel
 from cardan.maths.quaternion import rot_vec_quat
-from cardan.maths.types import Vec3
+from cardan.maths.types import Array1, Vec3
+from cardan.maths.vector import add3, get3, get4, norm3, sub3
+from cardan.model.kernel_views import Model
 
 if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
@@ -42,28 +45,41 @@ def _spans(tree: np.ndarray, ntree: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def dof_lengths(m: MjModel) -> np.ndarray:
-    """Return a length for each degree of freedom (nv,): velocity times length is a linear velocity.
+    """Return a length for each degree of freedom (nv,): velocity times length is a linear velocity (`find_lengths`)."""
+    lengths = np.zeros(m.nv)
+    find_lengths(cast("Any", m.view), np.zeros(m.nbody), lengths)
+    return lengths
 
-    The length is 1 for translations. For rotations it is the radius of the body: the largest distance from its centre
-    of mass to a point of a geom's bounding sphere, to an anchor of its own joints or of those of its children.
+
+@kernel
+def find_lengths(m: Model, radius: Array1, lengths: Array1) -> None:
+    """Set `lengths` (nv,) to 1 for translations, and for rotations to the radius of the body.
+
+    The radius is the largest distance from the body's centre of mass to a point of a geom's bounding sphere, to an
+    anchor of its own joints or of those of its children. It is written to `radius` (nbody,).
     """
-    radius = np.full(m.nbody, SHORTEST)
-    centre = np.where(m.body_sameframe[:, None] == BODY_FRAME, 0.0, m.body_ipos)
-    place = np.where(m.geom_sameframe[:, None] == BODY_FRAME, 0.0, m.geom_pos) - centre[m.geom_bodyid]
-    distance = np.where(m.geom_sameframe == INERTIA_FRAME, 0.0, np.linalg.norm(place, axis=1))
-    np.maximum.at(radius, m.geom_bodyid, distance + m.geom_rbound)
+    for body in range(m.nbody):
+        radius[body] = SHORTEST
+    for geom in range(m.ngeom):
+        body, distance = m.geom_bodyid[geom], 0.0
+        if m.geom_sameframe[geom] != INERTIA_FRAME:
+            place = (0.0, 0.0, 0.0) if m.geom_sameframe[geom] == BODY_FRAME else get3(m.geom_pos, geom)
+            distance = norm3(sub3(place, _centre(m, body)))
+        radius[body] = max(radius[body], distance + m.geom_rbound[geom])
     for joint in range(m.njnt):
-        body = int(m.jnt_bodyid[joint])
-        parent, anchor = int(m.body_parentid[body]), m.jnt_pos[joint]
-        outside = m.body_pos[body] + rot_vec_quat(_vector(anchor), tuple(m.body_quat[body].tolist()))
-        radius[body] = max(radius[body], float(np.linalg.norm(anchor - centre[body])))
-        radius[parent] = max(radius[parent], float(np.linalg.norm(outside - centre[parent])))
-    kind, place = m.jnt_type[m.dof_jntid], np.arange(m.nv) - m.jnt_dofadr[m.dof_jntid]
-    turns = (kind != JNT_SLIDE) & ((kind != JNT_FREE) | (place >= 3))
-    return np.where(turns, radius[m.dof_bodyid], 1.0)
+        body, anchor = m.jnt_bodyid[joint], get3(m.jnt_pos, joint)
+        parent = m.body_parentid[body]
+        outside = add3(get3(m.body_pos, body), rot_vec_quat(anchor, get4(m.body_quat, body)))
+        radius[body] = max(radius[body], norm3(sub3(anchor, _centre(m, body))))
+        radius[parent] = max(radius[parent], norm3(sub3(outside, _centre(m, parent))))
+    for dof in range(m.nv):
+        joint = m.dof_jntid[dof]
+        kind = m.jnt_type[joint]
+        turns = kind != JNT_SLIDE and (kind != JNT_FREE or dof >= m.jnt_dofadr[joint] + 3)
+        lengths[dof] = radius[m.dof_bodyid[dof]] if turns else 1.0
 
 
-def _vector(row: np.ndarray) -> Vec3:
-    """Return a row of three numbers as a tuple."""
-    x, y, z = row.tolist()
-    return (x, y, z)
+@kernel
+def _centre(m: Model, body: int) -> Vec3:
+    """Centre of mass of a body in its frame."""
+    return (0.0, 0.0, 0.0) if m.body_sameframe[body] == BODY_FRAME else get3(m.body_ipos, body)

@@ -10,11 +10,12 @@ The Runge-Kutta method is in `cardan.step.runge_kutta`.
 from __future__ import annotations
 
 from cardan.dynamics.actuation import actuator_disabled, advance_activation
+from cardan.dynamics.awake import DOF, JOINT, span_range
 from cardan.dynamics.dcmotor import advance_motor
 from cardan.dynamics.derivatives import factor_lu, implicit_inertia, solve_lu
 from cardan.dynamics.free_bodies import factor_blocks, solve_blocks
 from cardan.dynamics.inertia import factor_ld, solve_ld
-from cardan.dynamics.kinematics import integrate_pos
+from cardan.dynamics.kinematics import integrate_joints, integrate_pos
 from cardan.dynamics.powers import has_powers
 from cardan.dynamics.reflected import any_added_damping, damps_a_joint, dof_slope
 from cardan.enums.codes import DSBL_ACTUATION, DSBL_DAMPER, DSBL_EULERDAMP, DYN_DCMOTOR
@@ -57,6 +58,21 @@ def advance(m: Model, d: Data, acceleration: ConstArray1, velocity: ConstArray1,
     d.time = d.time + h
 
 
+@kernel
+def advance_awake(m: Model, d: Data, acceleration: ConstArray1) -> None:
+    """Do as `advance` with ``d.qvel`` and ``d.act_dot``, but leave out velocities and positions of sleeping trees."""
+    h = m.opt.timestep
+    if m.na > 0 and not m.opt.disableflags & DSBL_ACTUATION:
+        _advance_activations(m, d, d.act_dot)
+    for span in range(d.work.nspan):
+        first, stop = span_range(d, span, DOF)
+        for i in range(first, stop):
+            d.qvel[i] += h * acceleration[i]
+        first, stop = span_range(d, span, JOINT)
+        integrate_joints(m, d.qpos, d.qvel, h, first, stop)
+    d.time = d.time + h
+
+
 NOT_IMPLICIT = DSBL_EULERDAMP | DSBL_DAMPER
 """Flags that make the Euler integrator ignore joint damping; `passive`, which disables the force, is not included."""
 
@@ -86,13 +102,12 @@ def damped_inertia(m: Model, d: Data) -> None:
 
 
 @kernel
-def _implicit_step(m: Model, d: Data) -> None:
-    """Advance with the acceleration qH^-1 (qfrc_smooth + qfrc_constraint)."""
+def _solve_step(m: Model, d: Data) -> None:
+    """Set ``work.qacc_step`` to the acceleration qH^-1 (qfrc_smooth + qfrc_constraint)."""
     factor_ld(m, d, d.qH, d.qHDiagInv)
     for i in range(m.nv):
         d.work.qacc_step[i] = d.qfrc_smooth[i] + d.qfrc_constraint[i]
     solve_ld(m, d.qH, d.qHDiagInv, d.work.qacc_step, 0)
-    advance(m, d, d.work.qacc_step, d.qvel, d.act_dot)
 
 
 @stage
@@ -100,7 +115,8 @@ def euler(m: Model, d: Data) -> int:
     """Advance by semi-implicit Euler, with implicit joint damping unless it is disabled (spec: mj_Euler)."""
     if has_damping(m):
         damped_inertia(m, d)
-        _implicit_step(m, d)
+        _solve_step(m, d)
+        advance(m, d, d.work.qacc_step, d.qvel, d.act_dot)
     else:
         advance(m, d, d.qacc, d.qvel, d.act_dot)
     return OK
@@ -114,25 +130,58 @@ def discrete(m: Model, d: Data) -> int:
 
 
 @stage
+def euler_awake(m: Model, d: Data) -> int:
+    """Do as `euler`, for trees that are awake."""
+    if has_damping(m):
+        damped_inertia(m, d)
+        _solve_step(m, d)
+        advance_awake(m, d, d.work.qacc_step)
+    else:
+        advance_awake(m, d, d.qacc)
+    return OK
+
+
+@stage
 def implicitfast(m: Model, d: Data) -> int:
     """Advance implicitly in velocity, with the derivatives in qDeriv (spec: mj_implicit, integrator implicitfast)."""
     implicit_inertia(m, d)
-    _implicit_step(m, d)
+    _solve_step(m, d)
+    advance(m, d, d.work.qacc_step, d.qvel, d.act_dot)
+    return OK
+
+
+@stage
+def implicitfast_awake(m: Model, d: Data) -> int:
+    """Do as `implicitfast`, for trees that are awake."""
+    implicit_inertia(m, d)
+    _solve_step(m, d)
+    advance_awake(m, d, d.work.qacc_step)
     return OK
 
 
 @stage
 def implicitfast_with_blocks(m: Model, d: Data) -> int:
     """Advance as `implicitfast`, but solve the six dofs of each standalone free body with all derivatives in qDeriv."""
-    implicit_inertia(m, d)
-    factor_blocks(m, d)
-    factor_ld(m, d, d.qH, d.qHDiagInv)
-    for i in range(m.nv):
-        d.work.qacc_step[i] = d.qfrc_smooth[i] + d.qfrc_constraint[i]
-    solve_ld(m, d.qH, d.qHDiagInv, d.work.qacc_step, 0)
-    solve_blocks(m, d, d.work.qacc_step)
+    _solve_with_blocks(m, d)
     advance(m, d, d.work.qacc_step, d.qvel, d.act_dot)
     return OK
+
+
+@stage
+def implicitfast_with_blocks_awake(m: Model, d: Data) -> int:
+    """Do as `implicitfast_with_blocks`, for trees that are awake."""
+    _solve_with_blocks(m, d)
+    advance_awake(m, d, d.work.qacc_step)
+    return OK
+
+
+@kernel
+def _solve_with_blocks(m: Model, d: Data) -> None:
+    """Set ``work.qacc_step`` to the acceleration of `implicitfast_with_blocks`."""
+    implicit_inertia(m, d)
+    factor_blocks(m, d)
+    _solve_step(m, d)
+    solve_blocks(m, d, d.work.qacc_step)
 
 
 @kernel
@@ -154,10 +203,24 @@ def implicit(m: Model, d: Data) -> int:
 
     Needs qDeriv with all derivatives (spec: mj_implicit with the integrator implicit).
     """
+    _solve_lu_step(m, d)
+    advance(m, d, d.work.qacc_step, d.qvel, d.act_dot)
+    return OK
+
+
+@stage
+def implicit_awake(m: Model, d: Data) -> int:
+    """Do as `implicit`, for trees that are awake."""
+    _solve_lu_step(m, d)
+    advance_awake(m, d, d.work.qacc_step)
+    return OK
+
+
+@kernel
+def _solve_lu_step(m: Model, d: Data) -> None:
+    """Set ``work.qacc_step`` to the acceleration (M - h qDeriv)^-1 (qfrc_smooth + qfrc_constraint)."""
     _implicit_matrix(m, d)
     factor_lu(m, d, d.qLU, 0, m.nv)
     for i in range(m.nv):
         d.work.qacc_step[i] = d.qfrc_smooth[i] + d.qfrc_constraint[i]
     solve_lu(m, d.qLU, d.work.qacc_step, 0, m.nv)
-    advance(m, d, d.work.qacc_step, d.qvel, d.act_dot)
-    return OK

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-from cardan.collision.detection import collision
+from cardan.collision.detection import collision, collision_awake
 from cardan.constraint.centripetal import reference_with_centripetal
 from cardan.constraint.effective import effective_rows, save_reference
 from cardan.constraint.make import constraint_stages, is_discrete
@@ -27,6 +27,7 @@ from cardan.constraint.surfaces import (
 )
 from cardan.constraint.update import inv_constraint, reference_constraint
 from cardan.dynamics.actuation import actuation_stage
+from cardan.dynamics.awake import wake_by_state
 from cardan.dynamics.bias import fwd_acceleration, rne, rne_post_constraint, rne_with_tendons
 from cardan.dynamics.com import com_pos, com_vel
 from cardan.dynamics.dcmotor import dc_motors, has_dc_motors
@@ -67,11 +68,13 @@ from cardan.dynamics.transmission import (
     spatial_transmission,
     transmission,
 )
+from cardan.dynamics.waking import wake_by_constraints
 from cardan.enums import mjtDisableBit, mjtEnableBit, mjtIntegrator, mjtSensor, mjtStage, mjtTimer
 from cardan.errors import FatalError
 from cardan.model import internals
 from cardan.model.mjmodel import MjModel
 from cardan.model.reset import reset_data
+from cardan.model.sleepers import may_sleep, starts_asleep
 from cardan.sensor.table import (
     SENSORS,
     needs_energy_pos,
@@ -90,7 +93,17 @@ from cardan.step import diagnosis
 from cardan.step import plugin_stages as plugins
 from cardan.step.adapters import has_user_actuators, has_user_sensors, user_cutoff, user_defaults
 from cardan.step.checks import check_acc, check_pos, check_vel, clear_energy, note_acc, note_pos, note_vel
-from cardan.step.integrators import discrete, euler, implicit, implicitfast, implicitfast_with_blocks
+from cardan.step.integrators import (
+    discrete,
+    euler,
+    euler_awake,
+    implicit,
+    implicit_awake,
+    implicitfast,
+    implicitfast_awake,
+    implicitfast_with_blocks,
+    implicitfast_with_blocks_awake,
+)
 from cardan.step.inverse import (
     compare_fwd_inv,
     continuous_acc_euler,
@@ -102,6 +115,7 @@ from cardan.step.inverse import (
 )
 from cardan.step.report import report_warnings
 from cardan.step.runge_kutta import runge_kutta
+from cardan.step.sleep import fall_asleep, sleep_from_start
 
 Predicate = Callable[["MjModel"], bool]
 
@@ -143,6 +157,11 @@ def when(needed: Predicate, *items: Any) -> When:
 def unless(needless: Predicate, *items: Any) -> When:
     """Mark items that a model needs only if `needless(m)` does not hold."""
     return When(lambda m: not needless(m), items)
+
+
+def awake(usual: Any, awake: Any) -> tuple[When, When]:
+    """Return the items for a stage, and for the stage that takes its place in models whose trees may sleep."""
+    return unless(may_sleep, usual), when(may_sleep, awake)
 
 
 def timed(name: str, *items: Any) -> Timed:
@@ -239,12 +258,28 @@ def _with_blocks(m: MjModel) -> bool:
     return is_4_0(m) and _implicitfast(m) and has_standalone_bodies(m)
 
 
+def _needs_islands(m: MjModel) -> bool:
+    """Return whether islands are found: the user asks for them, or trees may sleep."""
+    return wants_islands(m) or may_sleep(m)
+
+
 def _known_integrator(m: MjModel) -> list[Any]:
     """Raise FatalError if `opt.integrator` is invalid or not supported. Return an empty list of stages."""
     kinds = mjtIntegrator.__members__.values()
     if m.opt.integrator not in kinds:
         known = ", ".join(f"{kind.value} ({kind.name})" for kind in kinds)
         raise FatalError(f"mj_step: invalid integrator: opt.integrator is {m.opt.integrator}, not one of {known}")
+    if m.opt.integrator in (mjtIntegrator.mjINT_RK4, mjtIntegrator.mjINT_DISCRETE) and may_sleep(m):
+        raise FatalError(
+            "mj_step: trees can't sleep with the integrators RK4 and discrete: disable the flag sleep, or use another"
+        )
+    return []
+
+
+def _flexes_stay_awake(m: MjModel) -> list[Any]:
+    """Raise FatalError if trees may sleep in a model with flexes, whose contacts wake nothing. Return an empty list."""
+    if may_sleep(m):
+        raise FatalError("sleeping trees are not supported in models with flexes: disable the flag sleep")
     return []
 
 
@@ -279,8 +314,8 @@ TRANSMISSION = (
     when(has_so3_transmissions, so3_transmission),
 )
 DETECTION = (
-    unless(has_flexes, collision),
-    when(has_flexes, soft_collision),
+    unless(has_flexes, *awake(collision, collision_awake)),
+    when(has_flexes, Chosen(_flexes_stay_awake), soft_collision),
     when(has_surface_velocities, surface_velocities),
     when(remembers_contacts, recall_contacts),
 )
@@ -288,7 +323,11 @@ COLLISION = (
     when(_contacts_on, timed("POS_COLLISION", timed("COL_BROAD"), timed("COL_NARROW", *DETECTION))),
     unless(_contacts_on, *DETECTION),
 )
-KINEMATICS = unless(is_4_0, kinematics), when(is_4_0, kinematics_at_use)
+KINEMATICS = (
+    when(may_sleep, wake_by_state),
+    unless(is_4_0, kinematics),
+    when(is_4_0, kinematics_at_use),
+)
 POSITION_PARTS = (
     timed(
         "POS_KINEMATICS",
@@ -297,10 +336,11 @@ POSITION_PARTS = (
         when(lambda m: m.ncam + m.nlight > 0, camlight),  # after com_pos: cameras may follow a subtree's centre of mass
         *FLEX,
         *TENDON,
+        when(may_sleep, wake_by_constraints),
     ),
     timed("POS_INERTIA", *INERTIA, factor_m),
     *COLLISION,
-    timed("POS_MAKE", *MAKE_CONSTRAINT, when(wants_islands, find_islands)),
+    timed("POS_MAKE", *MAKE_CONSTRAINT, when(_needs_islands, find_islands)),
     also_timed("POS_KINEMATICS", *TRANSMISSION),
 )
 FWD_POSITION = (timed("POSITION", *POSITION_PARTS, timed("POS_PROJECT", EARLY_PROJECT)),)
@@ -385,6 +425,9 @@ FORWARD_VEL_BARE = (*FWD_VELOCITY, *ENERGY_VEL)
 FORWARD_ACC_BARE = (*ACTUATION, *SMOOTH, SOLVE)
 FORWARD_BARE = (timed("FORWARD", *FORWARD_POS_BARE, *FORWARD_VEL_BARE, *FORWARD_ACC_BARE),)  # without sensors
 
+START_ASLEEP = (*FORWARD, sleep_from_start)
+AFTER_RESET = (when(plugins.has_resetting_plugins, plugins.plugin_reset), when(starts_asleep, *START_ASLEEP))
+
 # inverse dynamics ------------------------------------------------------------
 
 VELOCITY_DERIVATIVES = (
@@ -420,19 +463,22 @@ PLUGIN_ADVANCE = when(plugins.has_advancing_plugins, plugins.plugin_advance)
 WARM_START = when(is_4_0, save_warm_start)
 HISTORY = when(has_history, push_histories)
 CONTACT_MEMORY = when(remembers_contacts, remember_contacts)
+SLEEP = when(may_sleep, fall_asleep)
 IMPLICIT = (
     timed(
         "ADVANCE",
+        SLEEP,
         WARM_START,
         HISTORY,
         *VELOCITY_DERIVATIVES,
-        when(_implicitfast, when(_with_blocks, implicitfast_with_blocks), unless(_with_blocks, implicitfast)),
-        when(_implicit, implicit),
+        when(_implicitfast, when(_with_blocks, *awake(implicitfast_with_blocks, implicitfast_with_blocks_awake))),
+        when(_implicitfast, unless(_with_blocks, *awake(implicitfast, implicitfast_awake))),
+        when(_implicit, *awake(implicit, implicit_awake)),
         CONTACT_MEMORY,
         PLUGIN_ADVANCE,
     ),
 )
-EULER = timed("ADVANCE", WARM_START, HISTORY, euler, CONTACT_MEMORY, PLUGIN_ADVANCE)
+EULER = timed("ADVANCE", SLEEP, WARM_START, HISTORY, *awake(euler, euler_awake), CONTACT_MEMORY, PLUGIN_ADVANCE)
 
 
 def _runge_kutta(on_group: bool) -> tuple[Any, ...]:
@@ -536,7 +582,8 @@ PROGRAMS: dict[str, tuple[Any, ...]] = {
     "mj_energyPos": STEP1_ENERGY_POS,
     "mj_energyVel": ENERGY_VEL,
     "mj_compareFwdInv": COMPARE,
-    "mj_resetData": (reset_data, when(plugins.has_resetting_plugins, plugins.plugin_reset)),
+    "mj_resetData": (reset_data, *AFTER_RESET),
+    "start_asleep": START_ASLEEP,
 }
 
 _FORWARD_PARTS = {

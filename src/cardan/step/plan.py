@@ -10,16 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from cardan.collision.detection import collision
+from cardan.collision.detection import collision, collision_awake
 from cardan.collision.table import collider_functions
 from cardan.enums import mjtIntegrator
+from cardan.model.sleepers import starts_asleep
 from cardan.plugins.sdf import shape_functions
 from cardan.soft.contacts import soft_collision
 from cardan.step.checks import check_acc
 from cardan.step.hooks import Callbacks, Hook, callbacks_of
 from cardan.step.inverse import continuous_acc_euler
-from cardan.step.pipeline import FORWARD, RESETTING, Chosen, Place, Timed, When
-from cardan.step.plugin_stages import has_resetting_plugins, plugin_functions, plugin_reset
+from cardan.step.pipeline import AFTER_RESET, FORWARD, RESETTING, Chosen, Place, Timed, When
+from cardan.step.plugin_stages import plugin_functions
 from cardan.step.report import report_warnings
 from cardan.step.timers import Tick, with_counters
 
@@ -47,7 +48,7 @@ class Plan(NamedTuple):
         stages: stages in the order in which they run.
         tables: functions that stages call through tables.
         forward: plan of the forward dynamics, run after a bad state was reset; None if no stage checks accelerations.
-        reset: plan that resets plugins after a stage has reset the state; None if there are no such plugins.
+        reset: plan that runs after a stage has reset the state: it resets plugins, and lets trees sleep; or None.
     """
 
     stages: tuple[Function, ...]
@@ -108,14 +109,15 @@ def plan_of(m: MjModel, items: tuple[Any, ...], callbacks: Callbacks | None = No
     callbacks = callbacks or callbacks_of(m)
     stages = stages_of(m, items, callbacks)
     resets = check_acc in stages
-    detects = resets or collision in stages or soft_collision in stages
+    detects = resets or not {collision, collision_awake, soft_collision}.isdisjoint(stages)
     tables = tuple(
         FunctionTable(kind.field, tuple(kind.functions_of(m, callbacks).items()))
         for kind in CALLED
         if detects or not kind.by_detection
     )
     forward = Plan((*stages_of(m, FORWARD, callbacks), report_warnings), tables) if resets else None
-    reset = Plan((plugin_reset,), tables[:1]) if has_resetting_plugins(m) else None
+    after = stages_of(m, AFTER_RESET, callbacks)
+    reset = Plan(after, tables if starts_asleep(m) else tables[:1]) if after else None
     return Plan((*stages, report_warnings), tables, forward, reset)
 
 

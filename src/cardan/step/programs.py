@@ -9,7 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
 from cardan.dynamics.actuation import ACTUATION_STALE
+from cardan.enums import mjtStage
+from cardan.enums.codes import SLEEP_INIT
 from cardan.errors import FatalError
 from cardan.jit import addresses
 from cardan.model import internals
@@ -18,7 +22,9 @@ from cardan.plugins.sdf import attach_shape_data
 from cardan.step.hooks import hooks
 from cardan.step.pipeline import ACTUATOR_FORCES, PROGRAMS, skip_items
 from cardan.step.plan import FunctionTable, Plan, plan_of
+from cardan.step.report import tell
 from cardan.step.run import ANSWERS, StepProgram, run
+from cardan.step.sleep import FELL_ASLEEP, SLEEP_REFUSED
 
 DATA_OF = {"aux.sdf_shape": attach_shape_data}
 """Functions that attach the arrays needed by the functions of a table, by the table's name."""
@@ -115,3 +121,34 @@ def _renew_actuation(running: Any, m: MjModel, d: Any) -> None:
 
 
 ANSWERS[ACTUATION_STALE] = _renew_actuation
+
+
+def _settle(running: Any, m: MjModel, d: Any) -> None:
+    """Run forward dynamics again from the velocities on, for trees that fall asleep."""
+    stage, repetition = (int(k) for k in internals.position(d))
+    run(skip_program(m, "mj_forwardSkip", int(mjtStage.mjSTAGE_POS), False), m, d)
+    internals.position(d)[:] = stage, repetition
+
+
+ANSWERS[FELL_ASLEEP] = _settle
+
+
+def start_asleep(m: MjModel, d: Any) -> None:
+    """Let the trees with the policy ``init`` sleep, in data that are in the default state."""
+    run(program(m, "start_asleep"), m, d)
+
+
+def _report_refusal(running: Any, m: MjModel, d: Any) -> None:
+    """Warn of trees with the policy ``init`` that stay awake, and continue after the current stage."""
+    stage, repetition = (int(k) for k in internals.position(d))
+    awake = (m.tree_sleep_policy == SLEEP_INIT) & (d.tree_asleep < 0)
+    body = int(m.tree_bodyadr[int(np.argmax(awake))])
+    wanted = int(np.sum(m.tree_sleep_policy == SLEEP_INIT))
+    tell(
+        f"{wanted} trees were marked as sleep='init' but only {wanted - int(awake.sum())} could be slept. Body "
+        f"'{m.body(body).name}' (id={body}) is the root of the first tree that could not be slept."
+    )
+    internals.position(d)[:] = stage + 1, repetition
+
+
+ANSWERS[SLEEP_REFUSED] = _report_refusal

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cardan.collision.table import attach_missing_collider
-from cardan.constraint.equality import UNKNOWN_EQUALITY, has_objects, object_count
+from cardan.constraint.equality import UNKNOWN_EQUALITY
+from cardan.dynamics.anchors import has_objects, object_count
 from cardan.enums.model import mjtEq
 from cardan.errors import FatalError
 from cardan.jit import CALLBACK_FAILED, COLLIDER_MISSING, Program

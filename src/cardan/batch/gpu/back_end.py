@@ -30,6 +30,7 @@ from cardan.model import internals
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
 from cardan.model.reset import reset_cleared, start_data
+from cardan.model.sleepers import may_sleep
 from cardan.model.tables import CAPACITIES, DATA
 from cardan.step.checks import keep_trouble, reset_diverged
 from cardan.step.hooks import hooks, share_hooks
@@ -72,6 +73,8 @@ class GpuBackEnd(BackEnd):
         if calls_python(model):
             what = "plugins with functions in Python (compile them with numba.njit)"
             raise ValueError(f"can't run on a GPU: {what}; use device='cpu'")
+        if may_sleep(model):
+            raise ValueError("can't run on a GPU: trees that sleep (flag sleep); use device='cpu'")
         if threads_per_block not in (0, *BLOCKS):
             raise ValueError(f"threads_per_block should be one of {BLOCKS}, or 0, got {threads_per_block}")
         kind, _, number = device.partition(":")

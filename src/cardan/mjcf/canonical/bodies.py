@@ -14,7 +14,7 @@ from cardan.model import internals
 from cardan.model.lights import light_type
 from cardan.spec.element import Element
 from cardan.spec.schema.body import BODY, CAMERA_ROW, GEOM_ROW, INERTIAL, JOINT_ROW, LIGHT_ROW, SITE_ROW
-from cardan.spec.schema.keywords import CAMERA_OUTPUT, LIGHT
+from cardan.spec.schema.keywords import CAMERA_OUTPUT, LIGHT, SLEEP
 
 _BODY = fields("body_", "pos quat gravcomp")
 _INERTIAL = fields("body_", "mass", pos="ipos", quat="iquat", diaginertia="inertia")
@@ -51,6 +51,8 @@ _LIGHT = fields(
     range="range",
     softness="softness",
 )
+_GIVEN_POLICIES = {number: word for word, number in SLEEP.items() if word != "auto"}
+"""Sleep policies that users give, by number."""
 _STEPS, _EPSILON = 40, 2.0**-52
 _SCALAR_JOINTS = ("hinge", "slide")
 
@@ -101,7 +103,10 @@ def _put_body(scribe: Scribe, parent: Element, body: int) -> Element:
     pose = (values["pos"], values["quat"])
     values["quat"] = written(values["quat"])
     if origin is not None:
-        values |= {name: origin.attributes.get(name) for name in ("childclass", "simple", "sleep")}
+        values |= {name: origin.attributes.get(name) for name in ("childclass", "simple")}
+    tree = int(m.body_treeid[body])
+    if tree >= 0 and m.tree_sleep_policy[tree] in _GIVEN_POLICIES and m.body_treeid[m.body_parentid[body]] < 0:
+        values["sleep"] = _GIVEN_POLICIES[int(m.tree_sleep_policy[tree])]
     scribe.put_user(values, "body_user", body)
     element = scribe.put(parent, "body", values)
     put_inertial(scribe, element, body, pose)

@@ -145,7 +145,7 @@ TRANSMISSION = _words_of(mj.mjtTrn, "mjTRN_", drop=("SO3", "UNDEFINED"), cranksi
 
 # flags of the option section: bit of each, in disableflags and in enableflags
 DISABLE_FLAGS = _words_of(mj.mjtDisableBit, "mjDSBL_")
-ENABLE_FLAGS = _words_of(mj.mjtEnableBit, "mjENBL_", drop=("SLEEP", "DIAGEXACT", "IPC", "SPECULATIVE"))
+ENABLE_FLAGS = _words_of(mj.mjtEnableBit, "mjENBL_", drop=("DIAGEXACT", "IPC", "SPECULATIVE"))
 
 
 def disabled_in(version: str, bits: int) -> int:
