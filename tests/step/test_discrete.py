@@ -129,6 +129,28 @@ def test_free_bodies_and_drag(medium: str, shape: str) -> None:
     assert_same(FREE.format(medium=medium, shape=shape), state, 1e-9)
 
 
+TIED = """<mujoco><option integrator="discrete" timestep=".005" gravity="0 0 -1"/><worldbody><body pos="0 0 1">
+<freejoint name="f"/><geom type="box" size=".1 .2 .3" pos=".03 .1 0" euler="10 20 30"/><site name="s" pos=".1 .2 .3"/>
+</body><body pos="2 0 1"><joint/><geom size=".1" pos=".3 0 0"/><site name="t"/></body><site name="w"/></worldbody>
+{relations}</mujoco>"""
+TIES = (
+    "<actuator><position joint='f' gear='0 0 1 0 0 0'/></actuator>",
+    "<actuator><motor joint='f' gear='0 0 1 0 0 0'/></actuator>",
+    "<tendon><spatial stiffness='100' springlength='0'><site site='s'/><site site='w'/></spatial></tendon>",
+    "<tendon><spatial stiffness='100' springlength='0'><site site='s'/><site site='t'/></spatial></tendon>",
+    "<tendon><spatial stiffness='100' springlength='0 9'><site site='s'/><site site='t'/></spatial></tendon>",
+)
+
+
+@pytest.mark.parametrize("relations", TIES)
+def test_free_bodies_with_tendons_and_actuators(relations: str) -> None:
+    """Gyroscopic forces of a free body are implicit only if no other body is coupled with it."""
+    state = {"qvel": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 1.0]}
+    if "actuator" in relations:
+        state["ctrl"] = [0.5]
+    assert_same(TIED.format(relations=relations), state, 1e-7)
+
+
 @pytest.mark.parametrize("cone", ["pyramidal", "elliptic"])
 def test_moving_and_sticky_surfaces(cone: str) -> None:
     assert_same(SURFACE.format(cone=cone), {"qvel": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]})

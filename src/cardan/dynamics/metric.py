@@ -58,8 +58,8 @@ def _add_coupling(
 ) -> int:
     """Add ``weight`` J' J to the metric, and J' ``pull`` to `work.metric_shift`, for row ``i`` of a Jacobian.
 
-    The arguments are those of `derivatives._add_outer`. If the dofs do not fit the pattern of qM, only diagonal
-    elements of `work.metric_diag` are changed, and the result is 1, else 0.
+    The arguments are those of `derivatives._add_outer`. If the dofs do not fit the pattern of qM, only
+    `work.metric_diag` is changed, and the result is 1, else 0.
     """
     first, end = int(adr[i]), int(adr[i + 1])
     loose = not fits(m, first, end, dofs)
@@ -68,6 +68,7 @@ def _add_coupling(
         value = moment(m, d, i, a)
         d.work.metric_shift[row] += value * pull
         d.work.metric_diag[row] += weight * value * value
+        d.work.metric_tied[row] = 1
         if not loose:
             k = m.aux.M_rowadr[row]
             for b in range(a, first - 1, -1):
@@ -179,6 +180,7 @@ def effective_metric(m: Model, d: Data) -> int:
     for dof in range(m.nv):
         d.work.metric_diag[dof] = 0.0
         d.work.metric_shift[dof] = 0.0
+        d.work.metric_tied[dof] = 0
     for tendon in range(m.ntendon):
         d.work.metric_tendon[tendon] = 0.0
         d.work.tendon_loose[tendon] = 0

@@ -435,6 +435,7 @@ WORK: tuple[Field, ...] = (
     Field("work.metric_actuator", "f8", ("nout",), "discrete: weights h d + h^2 k of actuators"),
     Field("work.tendon_loose", "i8", ("ntendon",), "discrete: whether a tendon does not fit the pattern of qM"),
     Field("work.actuator_loose", "i8", ("nout",), "discrete: whether an actuator does not fit the pattern of qM"),
+    Field("work.metric_tied", "i8", ("nv",), "discrete: whether a tendon or an actuator changes the metric of a dof"),
     Field("work.metric_nloose", "i8", (), "discrete: number of tendons and actuators that do not fit the pattern"),
     Field("work.metric_x", "f8", ("nv",), "discrete: scratch memory of solutions in the effective metric"),
     Field("work.force_smooth", "f8", ("nv",), "discrete: qfrc_smooth while the solver runs"),

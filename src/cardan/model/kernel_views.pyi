@@ -1083,6 +1083,7 @@ class _Data_work:
     metric_actuator: Final[Array1]
     tendon_loose: Final[IntArray1]
     actuator_loose: Final[IntArray1]
+    metric_tied: Final[IntArray1]
     metric_nloose: int
     metric_x: Final[Array1]
     force_smooth: Final[Array1]

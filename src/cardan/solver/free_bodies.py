@@ -2,7 +2,7 @@
 
 Standalone free bodies (`cardan.dynamics.free_bodies`) without constraints are solved again with the derivatives of
 their bias forces, which the effective metric leaves out. qacc is then the change of velocity of the implicit step. Free
-bodies with constraints keep the solution of the solver.
+bodies with constraints, or with tendons or actuators in the metric, keep the solution of the solver.
 
 Source: manual of MuJoCo 4.0, chapter computation, gyroscopic derivatives for free bodies.
 """
@@ -18,10 +18,15 @@ from cardan.model.kernel_views import Data, Model
 
 @kernel
 def turns_freely(m: Model, d: Data, first: int) -> bool:
-    """Return whether the dof ``first`` is the first of a standalone free body on which no constraint acts."""
+    """Return whether the dof ``first`` is the first of a standalone free body that turns freely.
+
+    No constraint acts on it, and no tendon or actuator changes its metric.
+    """
     if not is_standalone(m, first):
         return False
     for dof in range(first, first + 6):
+        if d.work.metric_tied[dof] != 0:
+            return False
         if is_sparse(m):
             if d.nefc > 0 and d.efc_JT_rownnz[dof] > 0:
                 return False
