@@ -15,7 +15,7 @@ from models import model_path
 import cardan
 from cardan.enums import mjtDisableBit, mjtIntegrator
 
-INTEGRATORS = [kind for kind in mjtIntegrator.__members__.values() if kind.name != "mjINT_DISCRETE"]
+INTEGRATORS = list(mjtIntegrator.__members__.values())
 
 CHAIN = """<mujoco><option timestep="0.01" density="3" viscosity=".02" wind="1 .2 0"/><worldbody><body name="x">
 <joint name="h" axis="0 1 0" damping=".1" stiffness=".5"/><geom type="capsule" size=".02" fromto="0 0 0 0 0 -.5"/>

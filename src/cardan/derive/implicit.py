@@ -162,10 +162,9 @@ def clear_imbalance(m: Model, d: Data) -> int:
     return OK
 
 
-@stage
-def solve_imbalance(m: Model, d: Data) -> int:
-    """Set qacc to ``work.solved`` - H^-1 ``work.imbalance``, with H = L' D L (unit L) from `factor_solution`."""
-    x = d.work.imbalance
+@kernel
+def solve_with_factor(m: Model, d: Data, x: Array1) -> None:
+    """Replace x (nv,) by H^-1 x, with H = L' D L (unit L) from `factor_solution`."""
     for i in range(m.nv - 1, -1, -1):
         if x[i] != 0.0:
             value = x[i] * d.work.solution_pivot[i]
@@ -179,8 +178,14 @@ def solve_imbalance(m: Model, d: Data) -> int:
         for k in range(adr, adr + d.work.solution_nnz[i]):
             value += d.work.solution_L[k] * x[d.work.solution_col[k]]
         x[i] -= value * d.work.solution_pivot[i]
+
+
+@stage
+def solve_imbalance(m: Model, d: Data) -> int:
+    """Set qacc to ``work.solved`` - H^-1 ``work.imbalance``."""
+    solve_with_factor(m, d, d.work.imbalance)
     for i in range(m.nv):
-        d.qacc[i] = d.work.solved[i] - x[i]
+        d.qacc[i] = d.work.solved[i] - d.work.imbalance[i]
     return OK
 
 

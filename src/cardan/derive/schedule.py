@@ -18,24 +18,28 @@ from typing import TYPE_CHECKING, Any
 from cardan.collision.detection import collision
 from cardan.constraint.centripetal import reference_with_centripetal
 from cardan.constraint.contact import make_contact, make_soft_contact
-from cardan.constraint.make import clear_constraint, constraint_stages, record_use
+from cardan.constraint.effective import effective_rows, save_reference
+from cardan.constraint.make import clear_constraint, constraint_stages, is_discrete, record_use
 from cardan.constraint.project import projection_stages
 from cardan.constraint.stick import deform_rows, recall_contacts, remember_contacts
 from cardan.constraint.surfaces import SURFACES
 from cardan.constraint.update import inv_constraint, reference_constraint
-from cardan.derive import implicit
+from cardan.derive import discrete, implicit
 from cardan.derive.contact import contact_stages, freeze_points
 from cardan.derive.directions import actuation_is_made, compare_contacts, compare_rows
 from cardan.derive.distant import collision_with_distance, soft_collision_with_distance, soften_distant
 from cardan.derive.plugins import Functions, left_behind, plugin_tangents, recall
 from cardan.derive.program import Plain, Stage
 from cardan.dynamics.actuation import FWD_ACTUATION
-from cardan.dynamics.bias import fwd_acceleration
+from cardan.dynamics.bias import fwd_acceleration, sum_smooth_forces
+from cardan.dynamics.metric import discrete_acceleration, recover_inertia
 from cardan.enums import mjtIntegrator
 from cardan.model.sleepers import may_sleep
 from cardan.sensor.table import needs_energy_pos, needs_energy_vel
 from cardan.soft.contacts import soft_collision
 from cardan.solver.choice import solver_stages
+from cardan.solver.effective import enter_metric, leave_metric
+from cardan.solver.free_bodies import turn_free_bodies
 from cardan.solver.gauss_seidel import solve_noslip
 from cardan.solver.warm_start import save_warm_start
 from cardan.step import pipeline
@@ -58,12 +62,28 @@ SOLVED: dict[Any, tuple[Stage, Stage, Stage]] = {
 """Integrators that solve for an acceleration, with the stages that factorise, compute the residual, and step."""
 SOLUTION = implicit.solution_imbalance, Plain(implicit.clear_imbalance), implicit.solve_imbalance, inv_constraint
 """Stages whose tangents are those of qacc, then those of the constraint forces."""
+DISCRETE_SOLUTION = (
+    discrete.discrete_imbalance,
+    Plain(implicit.clear_imbalance),
+    discrete.solve_discrete_imbalance,
+    inv_constraint,
+)
+"""The same stages for the integrator discrete."""
+EFFECTIVE = recover_inertia, enter_metric, leave_metric
+"""Stages that put the effective metric in place of the inertia matrix; stages of tangents read it where it is."""
 FROZEN = (
     *("cardan.collision.", "cardan.constraint.", "cardan.solver.islands", "cardan.step.checks"),
     *("cardan.step.report", "cardan.step.timers", "cardan.dynamics.energy"),
 )
 """Prefixes of modules whose stages are not differentiated: their results count as constant."""
-REFERENCES = soften_distant, reference_constraint, reference_with_centripetal, *SURFACES, recall_contacts, deform_rows
+REFERENCES = (
+    (
+        *(soften_distant, reference_constraint, reference_with_centripetal, *SURFACES),
+        *(save_reference, effective_rows),
+    ),
+    recall_contacts,
+    deform_rows,
+)
 """Stages in `FROZEN` modules that are differentiated as they are."""
 ENERGY = "cardan.dynamics.energy."
 """Prefix of the `FROZEN` module whose results sensors may measure."""
@@ -106,9 +126,9 @@ def schedule_of(m: MjModel, kind: str, distant: bool, extended: bool) -> Schedul
     If `distant` is set, contacts at a distance are included (`derive.distant`). If `extended` is set, the values that
     plugins keep from step to step belong to the state (`derive.plugins`).
     """
-    if m.opt.integrator == mjtIntegrator.mjINT_DISCRETE:
+    if is_discrete(m) and m.opt.noslip_iterations > 0:
         raise NotImplementedError(
-            "exact derivatives with the integrator discrete are not supported yet (see docs/status.md)"
+            "exact derivatives of the no-slip solver with the integrator discrete do not exist yet"
         )
     dynamics, changes = KINDS[kind]
     if may_sleep(m):
@@ -133,7 +153,7 @@ def schedule_of(m: MjModel, kind: str, distant: bool, extended: bool) -> Schedul
             values += [implicit.keep_forces, implicit.factor_solution]
         values.append(stage)
     if solves and solve_noslip not in stages:
-        values.append(implicit.factor_solution)
+        values.append(discrete.factor_discrete_solution if is_discrete(m) else implicit.factor_solution)
     kept = (plugin_advance, save_warm_start, remember_contacts)  # stages that change more than the state
     factors = [SOLVED[stage][0] for stage in after if stage in SOLVED]
     if factors:
@@ -166,7 +186,7 @@ def tangent_stages(m: MjModel, schedule: Schedule, codes: tuple[int, ...], value
     for stage in schedule.stages:
         if stage in FWD_ACTUATION:
             found.append(Plain(actuation_is_made))
-        elif stage is fwd_acceleration and values:
+        elif stage in (fwd_acceleration, discrete_acceleration) and values:
             found.append(Plain(compare_rows))
         found += tangents_of(m, schedule, stage, codes, values)
     if values:
@@ -202,6 +222,13 @@ def tangents_of(
         return [stage] if noslip else [Plain(stage)] if several else []
     if stage is solve_noslip:
         return [Plain(implicit.recall_forces), implicit.dual_bias, stage]
+    if stage is discrete_acceleration:
+        return [*([Plain(stage)] if values else []), sum_smooth_forces]
+    if stage is turn_free_bodies:
+        factor = [Plain(stage), Plain(discrete.factor_discrete_solution)] if values else []
+        return [*factor, *DISCRETE_SOLUTION]
+    if stage in EFFECTIVE or (is_discrete(m) and stage in solver_stages(m)):
+        return [Plain(stage)] if values else []
     if stage is save_warm_start:
         return [Plain(stage)] if several else []
     if stage in solver_stages(m):

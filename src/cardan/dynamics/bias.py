@@ -138,15 +138,22 @@ def add_applied_forces(m: Model, d: Data, result: Array1) -> None:
 
 
 @stage
+def sum_smooth_forces(m: Model, d: Data) -> int:
+    """Sum all forces except constraint forces: qfrc_smooth (nv,)."""
+    for dof in range(m.nv):
+        d.qfrc_smooth[dof] = d.qfrc_passive[dof] - d.qfrc_bias[dof] + d.qfrc_applied[dof] + d.qfrc_actuator[dof]
+    add_applied_forces(m, d, d.qfrc_smooth)
+    return OK
+
+
+@stage
 def fwd_acceleration(m: Model, d: Data) -> int:
     """Sum all forces except constraint forces, and compute the acceleration that they cause.
 
     Reads qfrc_passive, qfrc_bias, qfrc_applied, qfrc_actuator, xfrc_applied, qLD; writes qfrc_smooth and
     qacc_smooth (nv,).
     """
-    for dof in range(m.nv):
-        d.qfrc_smooth[dof] = d.qfrc_passive[dof] - d.qfrc_bias[dof] + d.qfrc_applied[dof] + d.qfrc_actuator[dof]
-    add_applied_forces(m, d, d.qfrc_smooth)
+    sum_smooth_forces(m, d)
     for dof in range(m.nv):
         d.qacc_smooth[dof] = d.qfrc_smooth[dof]
     solve_m(m, d, d.qacc_smooth)

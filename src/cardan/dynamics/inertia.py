@@ -182,7 +182,7 @@ def half_solve_m(m: Model, d: Data, x: Array1, at: int) -> None:
 
 
 @kernel
-def mul_symmetric(m: Model, matrix: ConstArray1, result: Array1, vector: Array1) -> None:
+def mul_symmetric(m: Model, matrix: ConstArray1, result: Array1, vector: ConstArray1) -> None:
     """Set `result` (nv,) to the product of a symmetric matrix, stored like `qM`, and `vector` (another array)."""
     for i in range(m.nv):
         start = m.aux.M_rowadr[i]

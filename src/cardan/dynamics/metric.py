@@ -22,7 +22,7 @@ from math import sqrt
 from typing import Any
 
 from cardan.dynamics.actuation import actuator_disabled
-from cardan.dynamics.bias import add_applied_forces
+from cardan.dynamics.bias import sum_smooth_forces
 from cardan.dynamics.derivatives import actuator_moment
 from cardan.dynamics.fluid import has_fluid
 from cardan.dynamics.inertia import factor_ld, solve_ld
@@ -163,6 +163,17 @@ def exchange_inertia(m: Model, d: Data) -> None:
 
 
 @stage
+def recover_inertia(m: Model, d: Data) -> int:
+    """Put the inertia matrix back, and remove rows of the metric, if the last solve was interrupted."""
+    if d.work.in_metric != 0:
+        exchange_inertia(m, d)
+        d.work.in_metric = 0
+    d.nefc -= d.work.nloose
+    d.work.nloose = 0
+    return OK
+
+
+@stage
 def effective_metric(m: Model, d: Data) -> int:
     """Compute the effective metric and factorise it, without terms that do not fit the pattern of qM.
 
@@ -170,11 +181,6 @@ def effective_metric(m: Model, d: Data) -> int:
     work.metric (nM,), work.metric_diag, work.metric_shift (nv,), the weights of tendons and actuators, and the factor
     in qH and qHDiagInv.
     """
-    if d.work.in_metric != 0:  # the last solve was interrupted
-        exchange_inertia(m, d)
-        d.work.in_metric = 0
-    d.nefc -= d.work.nloose
-    d.work.nloose = 0
     for adr in range(m.nM):
         d.work.metric[adr] = d.qM[adr]
     for dof in range(m.nv):
@@ -218,9 +224,7 @@ def discrete_acceleration(m: Model, d: Data) -> int:
     Writes qfrc_smooth and qacc_smooth (nv,). If there are terms that do not fit the pattern of qM, the stage
     `cardan.solver.effective.enter_metric` completes qacc_smooth.
     """
-    for dof in range(m.nv):
-        d.qfrc_smooth[dof] = d.qfrc_passive[dof] - d.qfrc_bias[dof] + d.qfrc_applied[dof] + d.qfrc_actuator[dof]
-    add_applied_forces(m, d, d.qfrc_smooth)
+    sum_smooth_forces(m, d)
     for dof in range(m.nv):
         d.qacc_smooth[dof] = d.qfrc_smooth[dof] - d.work.metric_shift[dof]
     solve_ld(m, d.qH, d.qHDiagInv, d.qacc_smooth, 0)

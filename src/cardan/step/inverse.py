@@ -15,7 +15,7 @@ from cardan.dynamics.inertia import mul_m, mul_symmetric, solve_m
 from cardan.dynamics.reflected import any_added_damping, dof_slope
 from cardan.dynamics.tendon import tendon_moment
 from cardan.jit import OK, kernel, stage
-from cardan.maths.types import ConstIntArray1
+from cardan.maths.types import Array1, ConstArray1, ConstIntArray1
 from cardan.model.kernel_views import Data, Model
 from cardan.solver.free_bodies import turns_freely
 from cardan.step.integrators import has_damping
@@ -30,44 +30,59 @@ def inverse_force(m: Model, d: Data) -> int:
     return OK
 
 
-@stage
-def discrete_inverse_force(m: Model, d: Data) -> int:
-    """Compute qfrc_inverse (nv,) for the integrator discrete: M^ qacc + h K qvel and the other forces.
+@kernel
+def multiply_metric(m: Model, d: Data, result: Array1, vector: ConstArray1) -> None:
+    """Set `result` (nv,) to the effective metric of the integrator discrete times `vector` (nv,), another array.
 
-    M^ is the effective metric, with gyroscopic terms of free bodies without constraints.
+    The metric includes tendons and actuators that do not fit the pattern of qM, and gyroscopic terms of free bodies
+    without constraints. Overwrites the blocks of these bodies in qDeriv.
     """
-    mul_symmetric(m, d.work.metric, d.qfrc_inverse, d.qacc)
-    for i in range(m.nv):
-        d.qfrc_inverse[i] += d.work.metric_shift[i]
-        d.qfrc_inverse[i] += d.qfrc_bias[i] - d.qfrc_passive[i] - d.qfrc_constraint[i]
+    mul_symmetric(m, d.work.metric, result, vector)
     for tendon in range(m.ntendon):
         if d.work.tendon_loose[tendon] != 0:
             rows, dofs, weight = m.aux.ten_rowadr, m.aux.ten_colind, d.work.metric_tendon[tendon]
-            _add_loose(m, d, tendon, rows, dofs, tendon_moment, weight)
+            _add_loose(m, d, tendon, rows, dofs, tendon_moment, weight, result, vector)
     for out in range(m.nout):
         if d.work.actuator_loose[out] != 0:
             rows, dofs, weight = m.aux.moment_rowadr, m.aux.moment_colind, d.work.metric_actuator[out]
-            _add_loose(m, d, out, rows, dofs, actuator_moment, weight)
+            _add_loose(m, d, out, rows, dofs, actuator_moment, weight, result, vector)
     for joint in range(m.njnt):
         first = m.jnt_dofadr[joint]
         if turns_freely(m, d, first):
             subtract_bias(m, d, first)
             for i in range(first, first + 6):
                 for k in range(m.aux.D_rowadr[i], m.aux.D_rowadr[i + 1]):
-                    d.qfrc_inverse[i] -= m.opt.timestep * d.qDeriv[k] * d.qacc[m.aux.D_colind[k]]
-    return OK
+                    result[i] -= m.opt.timestep * d.qDeriv[k] * vector[m.aux.D_colind[k]]
 
 
 @kernel
 def _add_loose(
-    m: Model, d: Data, i: int, adr: ConstIntArray1, dofs: ConstIntArray1, moment: Any, weight: float
+    m: Model,
+    d: Data,
+    i: int,
+    adr: ConstIntArray1,
+    dofs: ConstIntArray1,
+    moment: Any,
+    weight: float,
+    result: Array1,
+    vector: ConstArray1,
 ) -> None:
-    """Add ``weight`` J' J qacc to qfrc_inverse, for row `i` of a Jacobian as in `metric._add_coupling`."""
+    """Add ``weight`` J' J `vector` to `result`, for row `i` of a Jacobian as in `metric._add_coupling`."""
     rate = 0.0
     for k in range(adr[i], adr[i + 1]):
-        rate += moment(m, d, i, k) * d.qacc[dofs[k]]
+        rate += moment(m, d, i, k) * vector[dofs[k]]
     for k in range(adr[i], adr[i + 1]):
-        d.qfrc_inverse[dofs[k]] += weight * rate * moment(m, d, i, k)
+        result[dofs[k]] += weight * rate * moment(m, d, i, k)
+
+
+@stage
+def discrete_inverse_force(m: Model, d: Data) -> int:
+    """Compute qfrc_inverse (nv,) for the integrator discrete: M^ qacc + h K qvel and the other forces."""
+    multiply_metric(m, d, d.qfrc_inverse, d.qacc)
+    for i in range(m.nv):
+        d.qfrc_inverse[i] += d.work.metric_shift[i]
+        d.qfrc_inverse[i] += d.qfrc_bias[i] - d.qfrc_passive[i] - d.qfrc_constraint[i]
+    return OK
 
 
 @kernel

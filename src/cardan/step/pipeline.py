@@ -49,7 +49,7 @@ from cardan.dynamics.free_bodies import free_body_derivatives, has_standalone_bo
 from cardan.dynamics.history import has_history, push_histories, push_histories_of_start, read_controls
 from cardan.dynamics.inertia import crb, crb_with_tendons, factor_m
 from cardan.dynamics.kinematics import camlight, kinematics, kinematics_at_use
-from cardan.dynamics.metric import discrete_acceleration, effective_metric
+from cardan.dynamics.metric import discrete_acceleration, effective_metric, recover_inertia
 from cardan.dynamics.muscle import has_muscles, muscles
 from cardan.dynamics.orientation import (
     has_orientation_servos,
@@ -361,6 +361,7 @@ REFERENCE = (
 )
 METRIC = (
     Chosen(_without_springs_of_edges),
+    recover_inertia,
     when(has_medium, drag_derivatives),
     effective_metric,
     effective_rows,
