@@ -110,8 +110,9 @@ def release_rows(m: Model, d: Data) -> int:
 @stage
 def save_reference(m: Model, d: Data) -> int:
     """Save efc_aref in work.row_aref, so that `effective_rows` may run several times."""
-    for r in range(d.nefc):
-        d.work.row_aref[r] = d.efc_aref[r]
+    if m.nv > 0:  # derivatives of stages require that both arguments are used
+        for r in range(d.nefc):
+            d.work.row_aref[r] = d.efc_aref[r]
     return OK
 
 

@@ -77,12 +77,8 @@ FROZEN = (
 )
 """Prefixes of modules whose stages are not differentiated: their results count as constant."""
 REFERENCES = (
-    (
-        *(soften_distant, reference_constraint, reference_with_centripetal, *SURFACES),
-        *(save_reference, effective_rows),
-    ),
-    recall_contacts,
-    deform_rows,
+    *(soften_distant, reference_constraint, reference_with_centripetal, *SURFACES, recall_contacts, deform_rows),
+    *(save_reference, effective_rows),
 )
 """Stages in `FROZEN` modules that are differentiated as they are."""
 ENERGY = "cardan.dynamics.energy."
