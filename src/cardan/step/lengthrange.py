@@ -115,7 +115,7 @@ class LengthSearch:
         internals.set_number(m, "opt.disableflags", internals.number(m, "opt.disableflags") | int(_OFF))
         if how.timestep > 0.0:
             m.opt.timestep = how.timestep
-        if m.opt.integrator == mjtIntegrator.mjINT_RK4:
+        if m.opt.integrator in (mjtIntegrator.mjINT_RK4, mjtIntegrator.mjINT_DISCRETE):
             m.opt.integrator = int(mjtIntegrator.mjINT_EULER)
         if not how.inttotal <= _MOST_STEPS * m.opt.timestep:
             raise ValueError(f"inttotal {how.inttotal:g} s would take too many steps of {m.opt.timestep:g} s")
