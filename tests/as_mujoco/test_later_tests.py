@@ -71,7 +71,6 @@ FILES: dict[str, tuple[int, tuple[str, ...], dict[str, str]]] = {
         91,
         ("etils",),
         {
-            "test_actuator_shortname": "servos of orientations, PID and DC motors, features of later versions",
             "test_bad_contact_sensor": WORDING,
             "test_compile_errors_with_line_info": WORDING,
             "test_decoder_errors": WORDING,

