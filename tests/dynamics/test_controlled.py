@@ -63,6 +63,16 @@ def test_steps(kind: str, integrator: str) -> None:
         np.testing.assert_allclose(getattr(d, name), values, rtol=1e-7, atol=1e-8, err_msg=name)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_discrete_step(kind: str) -> None:
+    """The effective metric has the slopes of these actuators."""
+    m, d = started(kind, "discrete", seed=5)
+    wanted = later_states(text(kind, "discrete"), 1, state_of(m, 5), ("qpos", "qvel", "act"))
+    cardan.mj_step(m, d)
+    for name, values in wanted.items():
+        np.testing.assert_allclose(getattr(d, name), values, rtol=1e-7, atol=1e-8, err_msg=name)
+
+
 @native
 @pytest.mark.parametrize("compat", ["3.1", "4.0"])
 @pytest.mark.parametrize("integrator", INTEGRATORS)

@@ -270,6 +270,7 @@ def _limit_force(m: Model, d: Data, i: int) -> None:
         force, low, high = d.actuator_force[out], m.actuator_forcerange[i, 0], m.actuator_forcerange[i, 1]
         if kind == GAIN_DCMOTOR and not low < force < high:
             d.work.actuator_gain_slope[i] = 0.0
+            d.work.actuator_length_slope[i] = 0.0
         d.actuator_force[out] = clamp(force, low, high)
     if kind == GAIN_DCMOTOR:
         d.actuator_force[out] += d.work.actuator_load[i]

@@ -25,14 +25,14 @@ systems with friction, IEEE Trans. Automatic Control 40 (1995); results of MuJoC
 
 from __future__ import annotations
 
-from math import exp, sin
+from math import cos, exp, sin
 from typing import TYPE_CHECKING
 
 from cardan.dynamics.actuation import MOTORS_MADE, S0, S1, clamp, input_of, limit_controls, nearest_turn, turn_of
 from cardan.dynamics.pid import follow, wind_up
 from cardan.enums.codes import GAIN_DCMOTOR, INPUT_FF, INPUT_POS, INPUT_VEL, INPUT_VOLTAGE
 from cardan.jit import OK, kernel, stage
-from cardan.maths.types import ConstArray1
+from cardan.maths.types import ConstArray1, Vec3
 from cardan.maths.vector import MINVAL
 from cardan.model import internals
 from cardan.model.kernel_views import Data, Model
@@ -102,8 +102,16 @@ def _friction(m: Model, d: Data, i: int, act: int, velocity: float) -> float:
 
 
 @kernel
-def _voltage(m: Model, d: Data, i: int, states: int, at: int) -> tuple[float, float]:
-    """Write the rates of the controller's activations, which begin at `at`; return voltage and its slope by w."""
+def cogging_slope(m: Model, d: Data, i: int) -> float:
+    """Derivative of the cogging torque of motor `i` by its length."""
+    prm = m.actuator_biasprm
+    angle = prm[i, POLES] * d.actuator_length[m.actuator_outadr[i]] + prm[i, PHASE]
+    return prm[i, COGGING] * prm[i, POLES] * cos(angle)
+
+
+@kernel
+def _voltage(m: Model, d: Data, i: int, states: int, at: int) -> Vec3:
+    """Write the rates of the controller's activations, from `at` on; return voltage and its slopes by w and by l."""
     out, h = m.actuator_outadr[i], m.opt.timestep
     length, velocity, turn = d.actuator_length[out], d.actuator_velocity[out], turn_of(m, i)
     pos, vel, ff = input_of(m, d, i, INPUT_POS), input_of(m, d, i, INPUT_VEL), input_of(m, d, i, INPUT_FF)
@@ -127,14 +135,14 @@ def _voltage(m: Model, d: Data, i: int, states: int, at: int) -> tuple[float, fl
         d.act_dot[at] = wind_up(error, d.act[at], m.actuator_dynprm[i, IMAX])
         torque += gain[i, KI] * d.act[at]
     if inputs & COMMANDS == 0:
-        return input_of(m, d, i, INPUT_VOLTAGE), 0.0
+        return input_of(m, d, i, INPUT_VOLTAGE), 0.0, 0.0
     ratio = gain[i, R0] / max(MINVAL, gain[i, K])
     voltage = ratio * torque + gain[i, K] * velocity
-    slope = gain[i, K] - ratio * gain[i, KD]
+    slope, stiffness = gain[i, K] - ratio * gain[i, KD], -ratio * gain[i, KP]
     bound = gain[i, VMAX]
     if bound > 0.0 and not -bound < voltage < bound:
-        voltage, slope = clamp(voltage, -bound, bound), 0.0
-    return voltage + input_of(m, d, i, INPUT_VOLTAGE), slope
+        voltage, slope, stiffness = clamp(voltage, -bound, bound), 0.0, 0.0
+    return voltage + input_of(m, d, i, INPUT_VOLTAGE), slope, stiffness
 
 
 @kernel
@@ -143,7 +151,7 @@ def _drive(m: Model, d: Data, i: int, states: int) -> None:
     out, h = m.actuator_outadr[i], m.opt.timestep
     velocity, gain, prm = d.actuator_velocity[out], m.actuator_gainprm, m.actuator_dynprm
     at = m.actuator_actadr[i]
-    voltage, slope = _voltage(m, d, i, states, at)
+    voltage, slope, stiffness = _voltage(m, d, i, states, at)
     at += (states & 1) + (states & 2) // 2
     heated = at
     resistance = gain[i, R0]
@@ -158,23 +166,25 @@ def _drive(m: Model, d: Data, i: int, states: int) -> None:
         load -= _friction(m, d, i, at, velocity)
         at += 1
     current = (voltage - gain[i, K] * velocity) / resistance
-    slope = (slope - gain[i, K]) / resistance
+    slope, stiffness = (slope - gain[i, K]) / resistance, stiffness / resistance
     after = current
     if states & 16:
         rate = (current - d.act[at]) / prm[i, TE]
         if prm[i, RATE] > 0.0 and not -prm[i, RATE] < rate < prm[i, RATE]:
-            rate, slope = clamp(rate, -prm[i, RATE], prm[i, RATE]), 0.0
+            rate, slope, stiffness = clamp(rate, -prm[i, RATE], prm[i, RATE]), 0.0, 0.0
         span = relaxation(prm[i, TE], h)
         d.act_dot[at] = rate
         d.work.act_span[at] = span
         current = d.act[at]
         after = current + span * rate
         slope *= span / prm[i, TE]
+        stiffness *= span / prm[i, TE]
     if states & 4:
         heating = resistance * current * current - d.act[heated] / prm[i, RTH]
         d.act_dot[heated] = heating / max(MINVAL, prm[i, HEAT])
     d.actuator_force[out] = gain[i, K] * after
     d.work.actuator_gain_slope[i] = gain[i, K] * slope
+    d.work.actuator_length_slope[i] = gain[i, K] * stiffness
     d.work.actuator_load[i] = load
 
 
@@ -183,9 +193,9 @@ def dc_motors(m: Model, d: Data) -> int:
     """Compute torques without limits, other forces, and activation rates of DC motors, before `fwd_actuation`.
 
     Reads ctrl, act, actuator_length, actuator_velocity. Writes of these actuators: the torque actuator_force (nout,),
-    its derivative by the velocity work.actuator_gain_slope, forces without limits work.actuator_load (nactuator,),
-    act_dot, work.act_span and work.act_change (na,). Sets MOTORS_MADE in work.actuation_made. If a motor lacks
-    activations that its parameters need, all its forces are 0.
+    its derivatives work.actuator_gain_slope (by velocity) and work.actuator_length_slope, forces without limits
+    work.actuator_load (nactuator,), act_dot, work.act_span and work.act_change (na,). Sets MOTORS_MADE in
+    work.actuation_made. If a motor lacks activations that its parameters need, all its forces are 0.
     """
     d.work.actuation_made |= MOTORS_MADE
     limit_controls(m, d)
@@ -201,6 +211,7 @@ def dc_motors(m: Model, d: Data) -> int:
             else:
                 d.actuator_force[m.actuator_outadr[i]] = 0.0
                 d.work.actuator_gain_slope[i] = 0.0
+                d.work.actuator_length_slope[i] = 0.0
                 d.work.actuator_load[i] = 0.0
     return OK
 

@@ -8,13 +8,23 @@ Source: manual of MuJoCo 4.0, chapter computation, integrators (discrete).
 
 from __future__ import annotations
 
+from cardan.dynamics.dcmotor import cogging_slope
 from cardan.dynamics.derivatives import current_input, is_saturated, velocity_slope
 from cardan.dynamics.history import control_of
 from cardan.dynamics.muscle import muscle_bias_stiffness, muscle_gain_stiffness
 from cardan.dynamics.passive import rotation_from_rest, tendon_extension, translation_from_rest
 from cardan.dynamics.powers import has_powers, length_of, slope
 from cardan.dynamics.reflected import added_slope
-from cardan.enums.codes import BIAS_AFFINE, BIAS_MUSCLE, GAIN_AFFINE, GAIN_MUSCLE, JNT_BALL, JNT_FREE
+from cardan.enums.codes import (
+    BIAS_AFFINE,
+    BIAS_MUSCLE,
+    GAIN_AFFINE,
+    GAIN_DCMOTOR,
+    GAIN_MUSCLE,
+    GAIN_SO3,
+    JNT_BALL,
+    JNT_FREE,
+)
 from cardan.jit import kernel
 from cardan.maths.types import Vec2
 from cardan.maths.vector import get9
@@ -70,6 +80,11 @@ def _length_slope(m: Model, d: Data, actuator: int, value: float) -> float:
     found = 0.0
     if m.actuator_biastype[actuator] == BIAS_AFFINE:
         found += m.actuator_biasprm[actuator, 1]
+    kind, damping = m.actuator_gaintype[actuator], m.actuator_biasprm[actuator, 2]
+    if kind == GAIN_SO3 and d.work.actuator_gain_slope[actuator] == damping:  # not at the limit
+        found -= m.actuator_gainprm[actuator, 0]
+    elif kind == GAIN_DCMOTOR:
+        found += d.work.actuator_length_slope[actuator] + cogging_slope(m, d, actuator)
     if m.actuator_gaintype[actuator] == GAIN_AFFINE:
         found += m.actuator_gainprm[actuator, 1] * value
     out = m.actuator_outadr[actuator]

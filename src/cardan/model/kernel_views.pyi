@@ -1093,6 +1093,7 @@ class _Data_work:
     row_R: Final[Array1]
     row_aref: Final[Array1]
     actuator_load: Final[Array1]
+    actuator_length_slope: Final[Array1]
     act_span: Final[Array1]
     act_change: Final[Array1]
     rk_act_change: Final[Array1]
