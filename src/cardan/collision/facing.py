@@ -57,6 +57,8 @@ ALONG, OPPOSITE = 0.9999, 0.9
 opposite faces."""
 TOLERANCE = 1e-12
 """Accuracy of the depth, relative to the sizes of the shapes."""
+FINEST = 500
+"""Largest number of vertices of a hull whose faces are tried. Finer hulls are mostly round."""
 NO_FACE = -1
 APEX = 4
 """Row of ``work.simplex`` with the support point opposite to the normal."""
@@ -64,9 +66,10 @@ APEX = 4
 
 @kernel
 def has_faces(d: Data, shape: int) -> bool:
-    """Return whether a shape (0 or 1) of the pair is a box, a cylinder, or a mesh with a hull."""
-    kind = d.work.shape_type[shape]
-    return kind in (GEOM_BOX, GEOM_CYLINDER) or (kind == GEOM_MESH and d.work.shape_graphadr[shape] >= 0)
+    """Return whether a shape (0 or 1) of the pair is a box, a cylinder, or a mesh with a hull that is not too fine."""
+    if d.work.shape_type[shape] == GEOM_MESH:
+        return d.work.shape_graphadr[shape] >= 0 and d.work.shape_nvert[shape] <= FINEST
+    return d.work.shape_type[shape] == GEOM_BOX or d.work.shape_type[shape] == GEOM_CYLINDER
 
 
 @kernel
