@@ -46,7 +46,7 @@ NAMES = (
     "pictures",
     "view",
 )
-ASKED_FOR = ("gpu", "derivative_fuzz")
+ASKED_FOR = ("gpu", "gpu_day", "derivative_fuzz")
 """Those that run only when they are named: one needs a machine of its own, the other hours."""
 
 WITHOUT_MODELS = ("settings", "midphase", "growth", "optimisation", "compiling", "reading", "calls")

@@ -1,6 +1,6 @@
 """Constraint rows of the integrator discrete: springs and dampers are evaluated at the end of the step.
 
-With the stiffness k (including the impedance) and the damping b of a row, time step h and s = 1 + h b + h^2 k, the
+A row has the stiffness k (including the impedance) and the damping b; h is the time step and s = 1 + h b + h^2 k. The
 regulariser and the reference acceleration become ::
 
     R  <-  R ratio / s        aref  <-  (aref - h k vel) / s

@@ -39,13 +39,13 @@ def span_range(d: Data, span: int, column: int) -> tuple[int, int]:
 
 @kernel
 def sleeps(d: Data, tree: int) -> bool:
-    """Return whether a tree sleeps; -1 is no tree, and counts as awake."""
+    """Return whether a tree sleeps. The number -1 means "no tree", which counts as awake."""
     return tree >= 0 and d.tree_asleep[tree] >= 0
 
 
 @kernel
 def is_driven(m: Model, body: int) -> bool:
-    """Return whether a body belongs to no tree but is moved by the user: a mocap body, or one fixed to it."""
+    """Return whether the user moves a body that belongs to no tree: a mocap body, or one fixed to it."""
     return m.body_treeid[body] < 0 and m.body_mocapid[m.body_rootid[body]] >= 0
 
 

@@ -1,4 +1,4 @@
-"""Which models have trees that may sleep, and the start of data in which some trees sleep from the beginning."""
+"""Models with trees that may sleep, and the start of data in which some trees sleep from the beginning."""
 
 from __future__ import annotations
 

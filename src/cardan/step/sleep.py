@@ -1,7 +1,7 @@
 """Falling asleep: trees that are at rest for some steps stop to move, together with all trees of their islands.
 
-A tree is at rest in a step if all its velocities at the start of the step, as linear velocities, are below
-``opt.sleep_tolerance``, and the user applies no forces to it. If all trees of an island have been at rest for
+A tree is at rest in a step if two conditions hold. All its velocities at the start of the step, as linear velocities,
+are below ``opt.sleep_tolerance``, and the user applies no forces to it. If all trees of an island have been at rest for
 `mjMINAWAKE` steps, and no policy forbids it, they fall asleep. Their velocities become 0, forward dynamics runs once
 more from the velocities on, so that all results are those of rest, and then the trees sleep before positions are
 advanced.
