@@ -55,8 +55,8 @@ def dof_lengths(m: MjModel) -> np.ndarray:
 def find_lengths(m: Model, radius: Array1, lengths: Array1) -> None:
     """Set `lengths` (nv,) to 1 for translations, and for rotations to the radius of the body.
 
-    The radius is the largest distance from the body's centre of mass to any point of a geom's bounding sphere and to any
-    anchor of its own or its children's joints. It is written to `radius` (nbody,).
+    The radius is a distance from the body's centre of mass: the largest to any point of a geom's bounding sphere and to
+    any anchor of its own or its children's joints. It is written to `radius` (nbody,).
     """
     for body in range(m.nbody):
         radius[body] = SHORTEST

@@ -6,8 +6,8 @@ exchanges them, `leave_metric` exchanges them back.
 
 Tendons and actuators that couple different branches of the tree do not fit the pattern of qM. During the solve they are
 further rows of the constraint Jacobian, after the others. Their weight is w = h d + h^2 k, as in the metric. Their cost
-is quadratic everywhere: ``w/2 (J (x - a))^2``, where a is the acceleration without constraints. Thus all parts of the solvers
-handle them: islands, sparse patterns, line searches. `work.nloose` is the number of these rows.
+is quadratic everywhere: ``w/2 (J (x - a))^2``, where a is the acceleration without constraints. Thus all parts of the
+solvers handle them: islands, sparse patterns, line searches. `work.nloose` is the number of these rows.
 
 Source: manual of MuJoCo 4.0, chapter computation, integrators (discrete).
 """
