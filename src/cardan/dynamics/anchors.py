@@ -40,7 +40,7 @@ def loop_rows(m: Model, e: int) -> int:
 def object_count(m: Model, e: int) -> int:
     """Number of the model's objects (bodies, joints, ...) that equality `e` may refer to; 0 if its type is unknown."""
     kind = m.eq_type[e]
-    if kind in (EQ_CONNECT, EQ_WELD):
+    if loop_rows(m, e) > 0:
         return int(m.nsite) if is_of_sites(m, e) else int(m.nbody)
     if kind == EQ_JOINT:
         return int(m.njnt)

@@ -5,24 +5,23 @@ Spec: simulation (programming), sleeping islands, waking.
 
 from __future__ import annotations
 
-from cardan.dynamics.anchors import bodies_of, has_objects
+from cardan.dynamics.anchors import bodies_of, has_objects, loop_rows
 from cardan.dynamics.awake import cycle_of, find_spans, is_driven, wake_cycle
 from cardan.enums.codes import (
     DSBL_CONSTRAINT,
     DSBL_EQUALITY,
     DSBL_FRICTIONLOSS,
     DSBL_LIMIT,
-    EQ_CONNECT,
     EQ_FLEX,
     EQ_JOINT,
-    EQ_WELD,
 )
 from cardan.jit import OK, kernel, stage
 from cardan.model.kernel_views import Data, Model
 from cardan.model.reset import FULLY_AWAKE
 
 NOTHING, ASLEEP, DIFFERENT, MIXED = range(4)
-"""State of the trees of a constraint: none; all in one cycle that sleeps; in several that sleep; some are awake."""
+"""States of the trees of a constraint: none; all in one cycle that sleeps; in several that sleep; some are awake. The
+last two, from `DIFFERENT` on, ask to wake them."""
 
 
 @kernel
@@ -66,7 +65,7 @@ def equality_state(m: Model, d: Data, e: int, wakes: bool) -> int:
     kind = m.eq_type[e]
     one, other = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
     state, before = NOTHING, -1
-    if kind in (EQ_CONNECT, EQ_WELD):
+    if loop_rows(m, e) > 0:
         body1, body2 = bodies_of(m, e)
         state, before = _with_body(m, d, state, before, int(body1), wakes)
         state, before = _with_body(m, d, state, before, int(body2), wakes)
@@ -91,7 +90,7 @@ def wake_by_equalities(m: Model, d: Data) -> None:
         for e in range(m.neq):
             if d.eq_active[e] != 0 and has_objects(m, e):
                 state = equality_state(m, d, e, False)
-                if state in (MIXED, DIFFERENT):
+                if state >= DIFFERENT:
                     equality_state(m, d, e, True)
 
 

@@ -11,7 +11,6 @@ import re
 from array import array
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
-from xml.sax.saxutils import quoteattr
 
 from cardan.spec.element import Element
 from cardan.spec.schema.asset import LAYERS
@@ -90,6 +89,8 @@ def _start_tag(element: Element) -> str:
     Raises:
         MjcfError: MJCF cannot represent a value.
     """
+    from xml.sax.saxutils import quoteattr  # imports urllib and ssl, which loading a model need not wait for
+
     words = [f"<{element.tag}"]
     layers = ("texture", *LAYERS) if _has_layers(element) else ()
     for name, row, value in element.row.named(element.attributes, element.tree.compat):
