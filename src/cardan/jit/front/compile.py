@@ -110,15 +110,21 @@ def _framed(entry: Entry, abi: CallAbi) -> Any:
 
 
 def _libraries(library: Any) -> list[Any]:
-    """List one of Numba's code libraries and all libraries that it needs, each once."""
-    found = {library: None}
-    stack = [library]
-    while stack:
-        for needed in stack.pop()._linking_libraries:
-            if needed not in found:
-                found[needed] = None
-                stack.append(needed)
-    return list(found)
+    """List one of Numba's code libraries and all libraries that it needs, each once and after all that need it.
+
+    In another order, LLVM would drop functions to which nothing refers yet when they are linked.
+    """
+    seen, finished = {library}, []
+
+    def visit(one: Any) -> None:
+        for needed in one._linking_libraries:
+            if needed not in seen:
+                seen.add(needed)
+                visit(needed)
+        finished.append(one)
+
+    visit(library)
+    return finished[::-1]
 
 
 def _linked(library: Any) -> Any:
