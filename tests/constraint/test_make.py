@@ -100,7 +100,7 @@ def test_model_gets_only_the_stages_it_needs():
     ref_m, _ = spheres("dense", count=1)
     names = [function.__name__ for function in constraint_stages(model_from_reference(ref_m))]
     assert names == ["clear_constraint", "make_friction", "make_limit", "make_contact", "record_use"]
-    assert len(MAKE_CONSTRAINT) == 10
+    assert len(MAKE_CONSTRAINT) == 11
 
 
 COUPLED = """<mujoco><worldbody><body><joint name="a"/><geom size=".1"/></body></worldbody>

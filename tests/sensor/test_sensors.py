@@ -14,7 +14,7 @@ from cardan.sensor.table import SENSORS, needs_rne_post, needs_subtree_vel, sens
 ELSEWHERE = {
     int(getattr(mjtSensor, "mjSENS_" + tag)) for tag in ("GEOMDIST", "GEOMNORMAL", "GEOMFROMTO", "RANGEFINDER")
 }
-LATER_TAGS = ("CONTACT", "E_POTENTIAL", "E_KINETIC", "TENDONACTFRC", "INSIDESITE")
+LATER_TAGS = ("CONTACT", "E_POTENTIAL", "E_KINETIC", "TENDONACTFRC", "INSIDESITE", "TACTILE")
 LATER = {int(getattr(mjtSensor, "mjSENS_" + tag)) for tag in LATER_TAGS}
 ELSEWHERE |= LATER  # 3.1.6 does not have these
 OBJECTS = (("body", "arm"), ("xbody", "arm"), ("geom", "box"), ("site", "tip"), ("camera", "eye"))

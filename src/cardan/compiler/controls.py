@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
+from cardan.spec.general import DECLARED_INPUTS
 from cardan.spec.schema.keywords import CHART_NUMBERS, INPUT_BITS
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ _TAKEN_BY: dict[str, tuple[str, ...]] = {
 """Words of ``input`` that a type of gain takes, if it can have several controls."""
 _USUAL: dict[str, str] = {"pid": "pos vel", "dcmotor": "voltage", "so3": "expmap"}
 """Inputs of these types of gain if none are given."""
-_DECLARED: dict[str, str] = {"position": "pos", "velocity": "vel", "intvelocity": "vel", "cylinder": "pressure"}
-"""Meaning of the control of a shortcut, which MuJoCo 4.0 records."""
 _RANGES: dict[str, str] = {"vel": "velrange", "ff": "ffrange"}
 """Attributes with the ranges of controls other than the first one."""
 _WIDTHS: dict[str, int] = {"none": 0, "expmap": 3, "quat": 4}
@@ -69,7 +68,7 @@ def inputs_of(actuators: Resolved, version: str) -> list[list[str]]:
         if _is_discarded(element, gain):
             text = None
         if text is None and version == "4.0":
-            text = _DECLARED.get(element.row.tag)
+            text = DECLARED_INPUTS.get(element.row.tag)
         found.append(_words(element, gain, text))
     return found
 

@@ -8,6 +8,14 @@ from typing import Any
 from cardan.spec.element import Element
 from cardan.spec.schema.actuator import GENERAL
 
+DECLARED_INPUTS: dict[str, str] = {
+    "position": "pos",
+    "velocity": "vel",
+    "intvelocity": "vel",
+    "cylinder": "pressure",
+}
+"""Meaning of the control of a shortcut, which MuJoCo 4.0 records in the attribute ``input``."""
+
 
 def general_form(element: Element, values: Mapping[str, Any]) -> Element:
     """Return an actuator as a ``general`` element, with the values that differ from its class.
@@ -25,4 +33,6 @@ def general_form(element: Element, values: Mapping[str, Any]) -> Element:
     if values.get("inheritrange") and explicit and "inheritrange" not in element.attributes:
         # a range of the element itself replaces the inherited one
         given["inheritrange"] = 0.0
+    if element.tree.compat == "4.0" and element.tag in DECLARED_INPUTS:
+        given.setdefault("input", DECLARED_INPUTS[element.tag])
     return Element(GENERAL, element.tree, element.parent, given, element.source, element.line)

@@ -346,6 +346,8 @@ class MjsSensor(Named):
     def _write_intprm(self) -> None:
         """Write the integer parameters to the element, if its type has attributes for them and they are valid."""
         row, (bits, reduction, number) = self.element.row, self._intprm
+        if row.tag == "insidesite":
+            super().write(row.attributes["enclosed"], "intprm", bool(bits))
         words = _DATA.get(row.tag)
         if words is None or not any(self._intprm) or self._wrong_intprm() is not None:
             return
