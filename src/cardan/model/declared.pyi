@@ -354,6 +354,11 @@ class _MjModelFlexViews:
     bvhnum: NDArray[int32]
     rgba: NDArray[float32]
     texcoord: NDArray[float32]
+    damping: NDArray[float64]
+    elemedgeadr: NDArray[int32]
+    stiffnessadr: NDArray[int32]
+    bendingadr: NDArray[int32]
+    edgeflap: NDArray[int32]
     edge_length0: NDArray[float64]
     edge_invweight0: NDArray[float64]
     edge_rigid: NDArray[uint8]
@@ -1164,6 +1169,9 @@ class ModelFields:
     flg_adhesion: int
     nactuator: int
     nout: int
+    nflexelemedge: int
+    nflexstiffness: int
+    nflexbending: int
     tree_sleep_policy: NDArray[int32]
     geom_castshadow: NDArray[uint8]
     cam_projection: NDArray[int32]
@@ -1202,6 +1210,14 @@ class ModelFields:
     actuator_armature: NDArray[float64]
     actuator_damping: NDArray[float64]
     actuator_dampingpoly: NDArray[float64]
+    flex_damping: NDArray[float64]
+    flex_elemedgeadr: NDArray[int32]
+    flex_stiffnessadr: NDArray[int32]
+    flex_bendingadr: NDArray[int32]
+    flex_edgeflap: NDArray[int32]
+    flex_elemedge: NDArray[int32]
+    flex_stiffness: NDArray[float64]
+    flex_bending: NDArray[float64]
     geom_piece: NDArray[int32]
     nstick: int
     geom_stick: NDArray[uint8]

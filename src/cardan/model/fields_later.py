@@ -8,6 +8,9 @@ LATER_SIZES: tuple[Field, ...] = (
     Field("flg_adhesion", "i8", (), "1 if contacts may have adhesion, else 0"),
     Field("nactuator", "i8", (), "number of actuators"),
     Field("nout", "i8", (), "number of force outputs of actuators"),
+    Field("nflexelemedge", "i8", (), "number of edge ids of all flex elements"),
+    Field("nflexstiffness", "i8", (), "number of stiffness parameters of all flexes"),
+    Field("nflexbending", "i8", (), "number of bending parameters of all flexes"),
 )
 
 FLAGS = frozenset(("flg_surfacevel", "flg_adhesion"))
@@ -91,4 +94,15 @@ LATER_TRANSMISSIONS: tuple[Field, ...] = (
     Field("actuator_armature", "f8", ("nactuator",), "inertia that the joint or tendon gets, before gear^2"),
     Field("actuator_damping", "f8", ("nactuator",), "damping that the joint or tendon gets, before gear^2"),
     Field("actuator_dampingpoly", "f8", ("nactuator", 2), "quadratic and cubic coefficients of this damping"),
+)
+
+LATER_FLEXES: tuple[Field, ...] = (
+    Field("flex_damping", "f8", ("nflex",), "time constant of elastic damping (Rayleigh), s"),
+    Field("flex_elemedgeadr", "i4", ("nflex",), "first edge id of the elements"),
+    Field("flex_stiffnessadr", "i4", ("nflex",), "first stiffness parameter, or -1"),
+    Field("flex_bendingadr", "i4", ("nflex",), "first bending parameter, or -1"),
+    Field("flex_edgeflap", "i4", ("nflexedge", 2), "vertices opposite to the edge of a shell that bends, or -1"),
+    Field("flex_elemedge", "i4", ("nflexelemedge",), "edges of the elements"),
+    Field("flex_stiffness", "f8", ("nflexstiffness",), "element matrices, 21 (dim 2) or 24 numbers each, N/m^3"),
+    Field("flex_bending", "f8", ("nflexbending",), "edges of shells: 16 numbers of a matrix, N/m; volume term, N/m^2"),
 )

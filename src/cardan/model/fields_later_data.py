@@ -42,4 +42,11 @@ LATER_WORK: tuple[Field, ...] = (
     Field("work.rest", "i8", ("nbody", 8), "sleep: bodies, dofs, ... of each rest (see dynamics.awake)"),
     Field("work.rest_mass", "f8", ("nbody", 4), "sleep: mass below a body times its centre, kg m; mass of rests, kg"),
     Field("work.qpos_asleep", "f8", ("nq",), "sleep: qpos of sleeping trees when they fell asleep"),
+    Field("work.edge_strain", "f8", ("nflexedge",), "flexes: squared length minus squared length at rest, m^2"),
+    Field("work.edge_rate", "f8", ("nflexedge",), "flexes: rate of the squared length in the past step, m^2/s"),
+    Field("work.edge_tension", "f8", ("nflexedge",), "flexes: elastic force along the edge, N"),
+    Field("work.edge_drag", "f8", ("nflexedge",), "flexes: damping force along the edge, N"),
+    Field("work.vertex_speed", "f8", ("nflexvert", 3), "flexes: velocity of the vertex, world frame, m/s"),
+    Field("work.vertex_force", "f8", ("nflexvert", 3), "flexes: bending force on the vertex, world frame, N"),
+    Field("work.vertex_drag", "f8", ("nflexvert", 3), "flexes: damping of bending, force on the vertex, N"),
 )

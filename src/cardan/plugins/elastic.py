@@ -12,7 +12,7 @@ flap is flat and not stretched, and therefore measures its bending. The energy a
     W = 1/2 mu h^3 / (8 (A0 + A1)) s's,    f_i = - mu h^3 / (8 (A0 + A1)) c_i s
 
 with the shear modulus mu, the thickness h and the areas A0, A1 at rest. This is the energy of a plate with a flat
-stress-free shape, for deformations without stretching.
+stress-free shape, for deformations without stretching. Weights are computed by `cardan.soft.material`.
 
 Attributes: `face`, corners of the triangles (three vertices each); `young`, Young's modulus, Pa; `poisson`, Poisson's
 ratio; `thickness` of the plate, m. `edge` is not used.
@@ -31,9 +31,10 @@ from cardan.dynamics.jacobian import arm_of, point_column
 from cardan.jit import kernel
 from cardan.maths.quaternion import mul_quat, rot_vec_quat
 from cardan.maths.types import Vec3
-from cardan.maths.vector import add3, cross, dot3, get3, get9, mul_mat_vec3, scale3
+from cardan.maths.vector import add3, dot3, get3, get9, mul_mat_vec3, scale3
 from cardan.model.kernel_views import Data, Model
 from cardan.plugins.registry import Config, Plugin, PluginMemory, config_of, indices_of, number, numbers_of
+from cardan.soft import material
 
 if TYPE_CHECKING:
     from cardan.model.mjmodel import MjModel
@@ -62,8 +63,7 @@ def lame(config: Config) -> tuple[float, float]:
     young, poisson = number(config, "young", 0.0), number(config, "poisson", 0.0)
     if poisson in (-1.0, 0.5) or not np.isfinite((young, poisson)).all():
         raise ValueError(f"poisson must be between -1 and 0.5, young finite; found {poisson:g}, {young:g}")
-    shear = young / (2.0 * (1.0 + poisson))
-    return young * poisson / ((1.0 + poisson) * (1.0 - 2.0 * poisson)), shear
+    return material.lame(young, poisson)
 
 
 def vertices_of(m: MjModel, instance: int) -> Vertices:
@@ -183,51 +183,12 @@ def thickness_of(config: Config) -> float:
     return thickness
 
 
-def flaps_of(elements: np.ndarray) -> np.ndarray:
-    """Return the four vertices of each flap (n, 4): the ends of the common edge, then the two opposite vertices."""
-    ends = np.sort(elements[:, [[0, 1], [1, 2], [2, 0]]], axis=2).reshape(-1, 2)
-    opposite = elements[:, [2, 0, 1]].ravel()
-    # sort sides by their edges; the sort is stable, so that the sides of an edge keep the order of the triangles
-    order = np.lexsort((ends[:, 1], ends[:, 0]))
-    starts = np.flatnonzero(np.diff(ends[order], axis=0, prepend=-1).any(axis=1))
-    first, last = order[starts], order[np.append(starts[1:], len(order))[: len(starts)] - 1]
-    by_first = np.argsort(first)
-    first, last = first[by_first], last[by_first]
-    first, last = first[first != last], last[first != last]
-    return np.column_stack([ends[first], opposite[first], opposite[last]])
-
-
-def _cotangents(a: Any, b: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the cotangents of the angles between vectors `a` and `b` (3, n), and the norms of their cross products."""
-    x, y, z = cross(a, b)
-    across = np.sqrt(x * x + y * y + z * z)
-    return (a[0] * b[0] + a[1] * b[1] + a[2] * b[2]) / across, across
-
-
-def weights(rest: np.ndarray, flaps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the weights of the flaps' vertices (n, 4), and the sum of the areas of each flap's two triangles (n,).
-
-    Raises:
-        ValueError: a triangle has no area.
-    """
-    x0, x1, x2, x3 = np.ascontiguousarray(rest[flaps].transpose(1, 2, 0))  # coordinates, corner by corner
-    with np.errstate(all="ignore"):
-        first0, area0 = _cotangents(x1 - x0, x2 - x0)
-        second0, area1 = _cotangents(x1 - x0, x3 - x0)
-        first1, _ = _cotangents(x0 - x1, x2 - x1)
-        second1, _ = _cotangents(x0 - x1, x3 - x1)
-        found = np.stack([first1 + second1, first0 + second0, -first0 - first1, -second0 - second1], axis=1)
-    if not np.isfinite(found).all():
-        raise ValueError("a triangle has no area: its corners are on a line")
-    return found, 0.5 * (area0 + area1)
-
-
 def init(m: MjModel, d: Any, instance: int) -> PluginMemory:
     """Return the memory of an instance of the shell: vertices, weights and stiffnesses of its flaps."""
     config = config_of(m, instance)
     vertices, elements = mesh_of(m, instance, 3)
-    flaps = flaps_of(elements)
-    weight, area = weights(vertices.rest, flaps)
+    flaps = material.flaps_of(elements)
+    weight, area = material.hinge_weights(vertices.rest, flaps)
     stiffness = lame(config)[1] * thickness_of(config) ** 3 / (8.0 * area)
     rows = np.concatenate([weight, stiffness[:, None]], axis=1)
     return memory_of(vertices, len(flaps), 0, [rows.ravel()], [flaps.ravel()])

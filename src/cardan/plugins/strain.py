@@ -50,6 +50,7 @@ from cardan.plugins.elastic import (
     vector_at,
 )
 from cardan.plugins.registry import Config, Plugin, PluginMemory, config_of, indices_of, number, numbers_of
+from cardan.soft.material import strain_forms
 
 # numbers after those of the vertices: damping; then, for each edge
 DAMPING = 1
@@ -66,44 +67,16 @@ def edges_of(elements: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.stack(np.divmod(edges, count), axis=1), back.reshape(len(elements), len(pairs))
 
 
-def corner_coordinates(rest: np.ndarray, elements: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the corners' coordinates (m, corners, 2 or 3) and the volume or area (m,) of each of m elements."""
-    corners = rest[elements]
-    side = corners[:, 1:] - corners[:, :1]
-    if elements.shape[1] == 4:
-        return corners, -np.linalg.det(side) / 6.0
-    normal = np.cross(side[:, 0], side[:, 1])
-    along = side[:, 0] / np.linalg.norm(side[:, 0], axis=1)[:, None]
-    across = np.cross(normal / np.linalg.norm(normal, axis=1)[:, None], along)
-    flat = np.stack([(corners - corners[:, :1]) @ axis[:, :, None] for axis in (along, across)], axis=2)[..., 0]
-    return flat, 0.5 * np.linalg.norm(normal, axis=1)
-
-
 def metrics(rest: np.ndarray, elements: np.ndarray, bulk: float, shear: float, thickness: float) -> np.ndarray:
     """Compute the matrix of each element's energy (m, edges, edges), which maps elongations to the energy's gradient.
 
     `rest` holds the stress-free positions of the vertices (n, 3), and `elements` the corners (m, 3 or 4). `bulk` and
     `shear` are Lame's parameters, Pa. Raises ValueError if an element has no volume.
     """
-    coordinates, volume = corner_coordinates(rest, elements)
-    dim = coordinates.shape[2]
     pairs = np.array(list(combinations(range(elements.shape[1]), 2)))
-    side = coordinates[:, pairs[:, 1]] - coordinates[:, pairs[:, 0]]
-    entries = [(i, j) for i in range(dim) for j in range(i, dim)]
-    products = [side[:, :, i] * side[:, :, j] * (1.0 if i == j else 2.0) for i, j in entries]
-    try:
-        dual = np.linalg.inv(np.stack(products, axis=2))
-    except np.linalg.LinAlgError:
-        dual = np.full((1,), np.nan)
-    if not np.isfinite(dual).all():
-        raise ValueError("an element has no volume: its corners are in a plane, or on a line")
-    matrix = np.empty((len(elements), len(pairs), dim, dim))
-    for k, (i, j) in enumerate(entries):
-        matrix[:, :, i, j] = matrix[:, :, j, i] = dual[:, k]
-    trace = np.trace(matrix, axis1=2, axis2=3)
-    both = np.einsum("eaij,ebji->eab", matrix, matrix)
-    quadratic = 0.5 * bulk * trace[:, :, None] * trace[:, None] + 0.5 * shear * both
-    return quadratic * (volume * (0.25 * thickness if dim == 2 else 1.0))[:, None, None]
+    forms = strain_forms(rest, elements, pairs)
+    quadratic = 0.5 * bulk * forms.trace + 0.5 * shear * forms.product
+    return quadratic * (forms.volume * (0.25 * thickness if elements.shape[1] == 3 else 1.0))[:, None, None]
 
 
 def parameters(config: Config) -> tuple[float, float]:

@@ -5,8 +5,8 @@ along the edge at unit velocity of the dof. Row e of the Jacobian has entries fo
 k from ``m.aux.edge_rowadr[e]`` to ``m.aux.edge_rowadr[e + 1]``, ascending. The Jacobian is stored dense, or in
 compressed rows one after the other. The arguments `line` and `column` are indices into the array ``flexedge_J``.
 
-If a flex has neither stiffness, damping nor constraints, only the lengths of its edges are computed. For a rigid flex,
-no lengths are computed either.
+If a flex has neither stiffness, damping, elasticity nor constraints, only the lengths of its edges are computed. For a
+rigid flex, no lengths are computed either.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ def edges_used(m: Model, flex: int) -> bool:
     """Return whether the edges of a flex need a Jacobian."""
     if m.flex_rigid[flex] != 0:
         return False
+    if m.flex_stiffnessadr[flex] >= 0:
+        return True
     return m.flex_edgestiffness[flex] != 0.0 or m.flex_edgedamping[flex] != 0.0 or m.flex_edgeequality[flex] != 0
 
 

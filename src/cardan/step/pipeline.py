@@ -85,6 +85,7 @@ from cardan.sensor.table import (
 )
 from cardan.soft.contacts import soft_collision
 from cardan.soft.edges import edge_derivatives, edge_energy, edge_forces, edge_velocity, edges, has_edges
+from cardan.soft.elastic import elastic_forces, has_elastic_flexes
 from cardan.soft.flex import flex, has_flexes
 from cardan.solver.choice import is_dual, solver_stages, wants_islands
 from cardan.solver.islands import find_islands
@@ -294,6 +295,18 @@ def _without_springs_of_edges(m: MjModel) -> list[Any]:
     return []
 
 
+def _without_velocity_matrix(m: MjModel) -> list[Any]:
+    """Raise FatalError if the integrator leaves out the stiffness of elastic flexes. Return an empty list."""
+    if m.opt.integrator in (mjtIntegrator.mjINT_IMPLICIT, mjtIntegrator.mjINT_IMPLICITFAST):
+        raise FatalError(
+            "the integrators implicit and implicitfast are not supported in models with elastic flexes "
+            '(<elasticity young="...">): use discrete, or Euler with a small time step'
+        )
+    if m.opt.integrator == mjtIntegrator.mjINT_DISCRETE:
+        raise FatalError("the integrator discrete does not support elastic flexes yet (docs/status.md): use Euler")
+    return []
+
+
 CONTROL, PASSIVE = Place("control"), Place("passive")
 ACT_DYN, ACT_GAIN, ACT_BIAS = Place("act_dyn"), Place("act_gain"), Place("act_bias")
 
@@ -348,6 +361,7 @@ INV_POSITION = (timed("POSITION", *POSITION_PARTS, EARLY_PROJECT),)
 PASSIVE_FORCES = (
     passive,
     when(has_edges, edge_forces),
+    when(has_elastic_flexes, Chosen(_without_velocity_matrix), elastic_forces),
     when(has_medium, when(_passive_on, unless(is_4_0, fluid), when(is_4_0, exact_fluid))),
     when(has_adhesion, when(_passive_on, adhesion_forces)),
     when(_passive_on, PASSIVE, when(plugins.has_passive_plugins, plugins.plugin_passive)),

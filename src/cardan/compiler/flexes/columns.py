@@ -8,6 +8,7 @@ import numpy as np
 
 from cardan.compiler.box_tree import box_tree
 from cardan.compiler.columns import rows_of
+from cardan.compiler.flexes.elastic import elastic_fields
 from cardan.errors import suggestion
 from cardan.maths.pose import IDENTITY, compose
 from cardan.maths.quaternion import quat2mat
@@ -34,6 +35,7 @@ class Topology(NamedTuple):
     """Tables of one flex, with vertices numbered from 0."""
 
     edge: np.ndarray  # vertices of the edges, the lower one first (nedge, 2)
+    elemedge: np.ndarray  # edges of the elements (nelem, 1, 3 or 6)
     shell: np.ndarray  # vertices of the shell's fragments (nshell, dim)
     layer: np.ndarray  # number of elements between an element and the shell; 0 except in solids (nelem,)
     evpair: np.ndarray  # elements, each with a vertex of a neighbour that it may touch; none in solids (npair, 2)
@@ -45,7 +47,7 @@ def topology(elem: np.ndarray) -> Topology:
     sides = _Sides(elem, dim)
     layer = _layers(sides, len(elem)) if dim == _SOLID else np.zeros(len(elem), np.int32)
     evpair = _pairs(sides, elem) if dim < _SOLID else np.empty((0, 2), np.int32)
-    return Topology(edges_of(elem)[0], sides.vertex[sides.is_shell], layer, evpair)
+    return Topology(*edges_of(elem), sides.vertex[sides.is_shell], layer, evpair)
 
 
 class _Sides:
@@ -242,8 +244,9 @@ def _put(build: Build, element: Element, flex: Flex) -> None:
     values = element.resolved()
     contact, edge = _part(element, "contact"), _part(element, "edge")
     if edge["stiffness"] > 0.0 and values["dim"] > 1:
-        raise element.error("springs of edges are only for dim 1: use a plugin for elasticity", "edge")
+        raise element.error("springs of edges are only for dim 1: use <elasticity> instead", "edge")
     tables = topology(flex.elem)
+    material = elastic_fields(build, element, flex, tables)
     tree_adr, tree_num = _add_tree(build, flex, tables, contact)
     texcoord_adr = build.add_block("flex_texcoord", flex.texcoord)
     shell_adr = build.add_block("flex_shell", tables.shell.ravel())
@@ -276,6 +279,8 @@ def _put(build: Build, element: Element, flex: Flex) -> None:
         flex_evpairnum=len(tables.evpair),
         flex_bvhadr=tree_adr if tree_num else -1,
         flex_bvhnum=tree_num,
+        flex_elemedgeadr=build.add_block("flex_elemedge", tables.elemedge.ravel()),
+        **material,
     )
 
 

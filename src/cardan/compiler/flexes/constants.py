@@ -51,7 +51,8 @@ def set_flex_constants(m: MjModel, d: MjData | Scratch, weigh: Callable[[np.ndar
 def need_jacobian(m: MjModel) -> np.ndarray:
     """Return a mask of the edges whose inverse weight requires the derivative of their length (nflexedge,)."""
     exerts = (m.flex_edgeequality != 0) | (m.flex_edgestiffness != 0.0) | (m.flex_edgedamping != 0.0)
-    return np.repeat(exerts, m.flex_edgenum) & ~_slide(m) & (np.asarray(m.flexedge_rigid) == 0)
+    elastic = np.asarray(m.flex_stiffnessadr) >= 0
+    return np.repeat(exerts | elastic, m.flex_edgenum) & ~_slide(m) & (np.asarray(m.flexedge_rigid) == 0)
 
 
 def _slide(m: MjModel) -> np.ndarray:

@@ -32,7 +32,7 @@ _TRIANGLES_IN = ((2, 0, 1), (2, 1, 3))
 
 
 # pairs of corners of an element, by dimension, in the order of its edges
-_EDGES: dict[int, tuple[tuple[int, int], ...]] = {
+ELEMENT_EDGES: dict[int, tuple[tuple[int, int], ...]] = {
     1: ((0, 1),),
     2: ((1, 2), (2, 0), (0, 1)),
     3: ((0, 1), (1, 2), (2, 0), (2, 3), (0, 3), (1, 3)),
@@ -248,7 +248,7 @@ def edges_of(elem: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     Returns:
         the vertices of the edges (nedge, 2), lower vertex first, in order of first use; and the edges of each element.
     """
-    places = _EDGES[elem.shape[1] - 1]
+    places = ELEMENT_EDGES[elem.shape[1] - 1]
     pairs = np.sort(elem[:, places].reshape(-1, 2), axis=1).astype(np.int64)
     key = pairs[:, 0] * (int(elem.max()) + 1) + pairs[:, 1]
     first, number = in_order(key)

@@ -29,7 +29,6 @@ from cardan.spec.schema.rows import (
     file,
     integer,
     integers,
-    is_positive,
     keyword,
     real,
     reals,
@@ -265,7 +264,7 @@ def flex_elasticity() -> rows.ElementRow:
     return element(
         "elasticity",
         "elastic material of the flex",
-        real("young", 0.0, "Young's modulus, Pa", later="elasticity of flexes", needs=is_positive),
+        real("young", 0.0, "Young's modulus, Pa; 0: not elastic"),
         real("poisson", 0.0, "Poisson's ratio"),
         real("damping", 0.0, "time constant of the damping, s"),
         real("thickness", -1.0, "thickness of a shell, m"),
