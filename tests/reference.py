@@ -69,6 +69,17 @@ NEWER = {
     "sensor_interval": lambda ref: 0.0,
     "opt.sleep_tolerance": lambda ref: 1e-3,
     "tree_sleep_policy": lambda ref: 2,
+    "nflexelemedge": lambda ref: 0,
+    "nflexstiffness": lambda ref: 0,
+    "nflexbending": lambda ref: 0,
+    "flex_damping": lambda ref: 0.0,
+    "flex_elemedgeadr": lambda ref: -1,
+    "flex_stiffnessadr": lambda ref: -1,
+    "flex_bendingadr": lambda ref: -1,
+    "flex_edgeflap": lambda ref: -1,
+    "flex_elemedge": lambda ref: 0,
+    "flex_stiffness": lambda ref: 0.0,
+    "flex_bending": lambda ref: 0.0,
     "mat_layertexid": lambda ref: np.where(np.arange(10) == 1, ref.mat_texid[:, None], -1),
 }
 """Fields that 3.1.6 does not have, and their values in a model of 3.1.6."""

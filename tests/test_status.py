@@ -121,6 +121,15 @@ REFUSED += [
     (f"{feature}:", lambda part=parts[0]: cardan.MjModel.from_xml_string(model(part)), feature)
     for feature, parts in NEEDED.items()
 ]
+ROD = """<mujoco><worldbody><flexcomp name="f" type="grid" dim="{}" count="3 {} {}" radius=".01" spacing="1 1 1">
+<elasticity young="1" {}/></flexcomp></worldbody></mujoco>"""
+REFUSED += [
+    (f"{feature}:", lambda words=words: cardan.MjModel.from_xml_string(ROD.format(*words)), feature)
+    for feature, words in {
+        "elastic rods": (1, 1, 1, ""),
+        "plasticity of flexes": (3, 3, 3, 'yield=".1"'),
+    }.items()
+]
 WITHOUT_A_NAME: tuple[str, ...] = ()
 
 

@@ -74,7 +74,6 @@ FILES: dict[str, tuple[int, tuple[str, ...], dict[str, str]]] = {
             "test_decoder_errors": WORDING,
             "test_flex_multi_material": "flex_matid by element: 3.1.6 has one material a flex",
             "test_incorrect_hfield_size": WORDING,
-            "test_make_flex_grid": "elasticity of flexes, a feature of later versions",
             "test_plugin": WORDING,
         },
     ),

@@ -26,7 +26,6 @@ NEEDED = {
         CLASS + TENDON.format('class="q"'),
         '<keyframe><key plastic="1"/></keyframe>',
     ],
-    "elasticity of flexes": [FLEX.format('><elasticity young="1"/></flexcomp>')],
     "constraints on the strain of flexes": [FLEX.format('><edge equality="strain"/></flexcomp>')],
     "passive contacts of flexes": [FLEX.format('><contact passive="true"/></flexcomp>')],
     "interpolated flexes": [FLEX.format('dof="trilinear" cellcount="2 2 2"/>')],

@@ -143,8 +143,8 @@ class MjSpec(Editing, Archiving, Specification):
             int(number) for number, kind in zip(model.eq_obj1id, model.eq_type, strict=True) if kind == mjtEq.mjEQ_FLEX
         }
         for number, element in enumerate(self.elements("flex")):
-            elastic = element.child("elasticity")
-            passive = model.flex_edgestiffness[number] or model.flex_edgedamping[number] or elastic is not None
+            passive = model.flex_edgestiffness[number] or model.flex_edgedamping[number]
+            passive = passive or model.flex_stiffnessadr[number] >= 0
             if not (model.flex_rigid[number] or number in held or passive):
                 text = "is not rigid and has no equality constraints or passive forces"
                 warnings.warn(f"flex '{element.name}' {text}", stacklevel=3)

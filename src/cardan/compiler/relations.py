@@ -6,6 +6,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from cardan.compiler.columns import Resolved, table
+from cardan.compiler.flexes.elastic import resists_stretching
 from cardan.compiler.geoms import condims
 from cardan.enums.codes import EQ_CONNECT, EQ_WELD, OBJ_SITE
 from cardan.maths.quaternion import mul_quat, neg_quat, normalize4, rot_vec_quat
@@ -125,6 +126,8 @@ def add_equalities(build: Build) -> None:
                     raise one.error(
                         "all vertices of this flex are on one body, so that its edges keep their lengths", first
                     )
+                if resists_stretching([*build.tree.section("deformable").all("flex")][obj1]):
+                    raise one.error("a flex can't have both constrained edges and elasticity that stretches", first)
                 build.columns["flex_edgeequality"][obj1] = 1
         build.enter_all("equality", given_by(run, "name"))
         build.sizes["nemax"] = build.sizes.get("nemax", 0) + rows * len(run)

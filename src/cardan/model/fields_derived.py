@@ -195,7 +195,7 @@ BOOLEAN = frozenset(
 
 MISSING: dict[str, str] = {
     r"flexedge_J_\w+|nJfe": "sparse Jacobians of edges in the model; they are in the data",
-    r"n?flex\w*|nJfe|efm\w*|nefm\w*": "elasticity of flexes in the engine, and the discrete integrator",
+    r"n?flex\w*|nJfe|efm\w*|nefm\w*": "interpolated and plastic flexes, and memory of implicit elasticity",
     r"n?oct\w*": "octrees of meshes",
     r"i?efc_\w+|ifrc_\w+|iacc\w*|island_\w+|map_\w+|nidof|n[AY]": "arrays of single islands, and the whitened Jacobian",
     r"flg_(energypos|energyvel|rnepost|subtreevel)": "flags of lazily computed quantities",

@@ -7,9 +7,9 @@ therefore pulls edge a with the force ``-l_a (K e)_a`` along the edge. Damping a
 the change of the squared length in the past time step h, if the velocity v of the length was constant, divided by h:
 ``r = (l^2 - (l - h v)^2) / h = 2 l v - h v^2``.
 
-**Bending.** The hinge of an edge has four vertices x, and the energy ``W = 1/2 sum B_ij x_i'x_j + b det(d1, d2, d3)``,
-where d are the vectors from the first vertex to the others, and B and b are in `flex_bending`. The determinant depends
-on the signed angle of the hinge. Damping adds ``-damping B`` times the velocities of the vertices.
+**Bending.** The hinge of an edge has four vertices x, and the energy ``W = 1/2 sum B_ij x_i'x_j + b det(d1, d2, d3)``.
+Here d are the vectors from the first vertex to the others; B and b are in `flex_bending`. The determinant depends on
+the signed angle of the hinge. Damping adds ``-damping B`` times the velocities of the vertices.
 
 The energy of elasticity is not part of ``d.energy``, as in MuJoCo.
 

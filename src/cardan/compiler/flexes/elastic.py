@@ -6,9 +6,9 @@ tetrahedron; for triangles V is area times thickness, and lambda that of plane s
 triangle of K is stored row by row, followed by zeros.
 
 `flex_bending` holds 17 numbers for each edge: a matrix B of the four vertices x of its hinge, and a number b. Their
-energy is ``W = 1/2 sum B_ij x_i'x_j + b det(x1 - x0, x2 - x0, x3 - x0)``. For the weights c and the area A of a hinge,
-the bending rigidity D and the rest angle t, B is ``D/A cos t c c'``, and b accounts for the sine of the angle. If the
-hinge keeps its lengths, W is ``D l^2 / A (1 - cos(angle - t))`` and a constant; l is the length of the edge.
+energy is ``W = 1/2 sum B_ij x_i'x_j + b det(x1 - x0, x2 - x0, x3 - x0)``. A hinge has weights c, an area A, a bending
+rigidity D and a rest angle t. B is ``D/A cos t c c'``, and b accounts for the sine of the angle. If the hinge keeps its
+lengths, W is ``D l^2 / A (1 - cos(angle - t))`` and a constant; l is the length of the edge.
 
 Sources: manual of MuJoCo 4.0, XML reference, flex/elasticity; A. Garg, E. Grinspun, M. Wardetzky, D. Zorin, Cubic
 shells (2007); results of MuJoCo.
@@ -60,6 +60,14 @@ def elastic_fields(build: Build, element: Element, flex: Flex, tables: Topology)
                 raise part.error(str(error)) from None
     build.add_block("flex_edgeflap", flaps)
     return fields
+
+
+def resists_stretching(element: Element) -> bool:
+    """Return whether the material of a flex resists stretching."""
+    part = element.child("elasticity")
+    if part is None or part["young"] <= 0.0:
+        return False
+    return element["dim"] == _SOLID or part["elastic2d"] in ("stretch", "both")
 
 
 def _check(build: Build, part: Element, values: dict[str, Any], flex: Flex, dim: int) -> None:
