@@ -23,6 +23,7 @@ FLOORS = (
     ("step",),
     ("compiler", "derive"),
     ("api", "batch"),
+    ("ik",),
     ("visual",),
     ("render",),
     ("view",),

@@ -35,7 +35,21 @@ SUBMODULES = ("rollout", "viewer")
 
 _PARTS = (
     *("api", "batch", "collision", "compiler", "constants", "constraint", "derive", "dynamics", "enums", "errors"),
-    *("formats", "jit", "maths", "mjcf", "model", "plugins", "render", "sensor", "soft", "solver", "spec", "step"),
+    *(
+        "formats",
+        "ik",
+        "jit",
+        "maths",
+        "mjcf",
+        "model",
+        "plugins",
+        "render",
+        "sensor",
+        "soft",
+        "solver",
+        "spec",
+        "step",
+    ),
     *("tangents", "view", "visual", "torch", "jax"),
 )
 """Subpackages and modules that programs may access as attributes of the package without importing them."""

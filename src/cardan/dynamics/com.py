@@ -31,7 +31,7 @@ from cardan.model.kernel_views import Data, Model
 
 
 @kernel
-def _subtree_com(m: Model, d: Data) -> None:
+def subtree_centres(m: Model, d: Data) -> None:
     """Compute the centres of mass of all subtrees: a backward pass over mass-weighted positions.
 
     Masses are summed here, because `body_subtreemass` is outdated if a mass was edited.
@@ -91,24 +91,23 @@ def _set_body_rotations(d: Data, dof: int, body: int, offset: Vec3) -> None:
 
 
 @kernel
-def _cdof(m: Model, d: Data) -> None:
-    """Compute the motion vector of each degree of freedom."""
-    for joint in range(m.njnt):
-        body = m.jnt_bodyid[joint]
-        dof = m.jnt_dofadr[joint]
-        kind = m.jnt_type[joint]
-        offset = sub3(get3(d.subtree_com, m.body_rootid[body]), get3(d.xanchor, joint))
-        if kind == JNT_FREE:
-            set6(d.cdof, dof, (0.0, 0.0, 0.0, 1.0, 0.0, 0.0))
-            set6(d.cdof, dof + 1, (0.0, 0.0, 0.0, 0.0, 1.0, 0.0))
-            set6(d.cdof, dof + 2, (0.0, 0.0, 0.0, 0.0, 0.0, 1.0))
-            _set_body_rotations(d, dof + 3, body, offset)
-        elif kind == JNT_BALL:
-            _set_body_rotations(d, dof, body, offset)
-        elif kind == JNT_SLIDE:
-            set6(d.cdof, dof, (0.0, 0.0, 0.0, d.xaxis[joint, 0], d.xaxis[joint, 1], d.xaxis[joint, 2]))
-        else:
-            set6(d.cdof, dof, _rotation_about(get3(d.xaxis, joint), offset))
+def motion_axes(m: Model, d: Data, joint: int) -> None:
+    """Compute the motion vectors `cdof` of the degrees of freedom of a joint, about `subtree_com` of its tree."""
+    body = m.jnt_bodyid[joint]
+    dof = m.jnt_dofadr[joint]
+    kind = m.jnt_type[joint]
+    offset = sub3(get3(d.subtree_com, m.body_rootid[body]), get3(d.xanchor, joint))
+    if kind == JNT_FREE:
+        set6(d.cdof, dof, (0.0, 0.0, 0.0, 1.0, 0.0, 0.0))
+        set6(d.cdof, dof + 1, (0.0, 0.0, 0.0, 0.0, 1.0, 0.0))
+        set6(d.cdof, dof + 2, (0.0, 0.0, 0.0, 0.0, 0.0, 1.0))
+        _set_body_rotations(d, dof + 3, body, offset)
+    elif kind == JNT_BALL:
+        _set_body_rotations(d, dof, body, offset)
+    elif kind == JNT_SLIDE:
+        set6(d.cdof, dof, (0.0, 0.0, 0.0, d.xaxis[joint, 0], d.xaxis[joint, 1], d.xaxis[joint, 2]))
+    else:
+        set6(d.cdof, dof, _rotation_about(get3(d.xaxis, joint), offset))
 
 
 @stage
@@ -117,13 +116,14 @@ def com_pos(m: Model, d: Data) -> int:
 
     Reads xipos, ximat, xmat, xanchor, xaxis; writes subtree_com (nbody, 3), cinert (nbody, 10), cdof (nv, 6).
     """
-    _subtree_com(m, d)
+    subtree_centres(m, d)
     set10(d.cinert, 0, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
     for body in range(1, m.nbody):
         arm = sub3(get3(d.xipos, body), get3(d.subtree_com, m.body_rootid[body]))
         inertia = get3(m.body_inertia, body)
         set10(d.cinert, body, _spatial_inertia(get9(d.ximat, body), inertia, m.body_mass[body], arm))
-    _cdof(m, d)
+    for joint in range(m.njnt):
+        motion_axes(m, d, joint)
     return OK
 
 

@@ -116,6 +116,30 @@ def _place(xpos: Array2, xmat: Array2, d: Data, k: int, body: int, sameframe: in
 
 
 @kernel
+def place_body(m: Model, d: Data, body: int, in_place: bool) -> None:
+    """Compute the poses of a body and its joints from the pose of its parent; `in_place` as for `_place_bodies`."""
+    joint = m.body_jntadr[body]
+    if joint >= 0 and m.jnt_type[joint] == JNT_FREE:
+        adr = m.jnt_qposadr[joint]
+        pos = (d.qpos[adr], d.qpos[adr + 1], d.qpos[adr + 2])
+        quat = _unit_qpos_quat(d, adr + 3, in_place)
+        set3(d.xanchor, joint, pos)
+        set3(d.xaxis, joint, get3(m.jnt_axis, joint))
+    else:
+        pos, quat = _moved_pose(m, d, body, in_place)
+    mat = quat2mat(quat)
+    set3(d.xpos, body, pos)
+    set4(d.xquat, body, quat)
+    set9(d.xmat, body, mat)
+    if m.body_sameframe[body]:
+        set3(d.xipos, body, pos)
+        set9(d.ximat, body, mat)
+    else:
+        set3(d.xipos, body, add3(mul_mat_vec3(mat, get3(m.body_ipos, body)), pos))
+        set9(d.ximat, body, quat2mat(mul_quat(quat, get4(m.body_iquat, body))))
+
+
+@kernel
 def _place_bodies(m: Model, d: Data, in_place: bool) -> None:
     """Compute the poses of bodies and joints. If `in_place`, also normalise the quaternions of qpos and mocap_quat."""
     zero = (0.0, 0.0, 0.0)
@@ -127,36 +151,30 @@ def _place_bodies(m: Model, d: Data, in_place: bool) -> None:
     set9(d.ximat, 0, unit)
     # bodies and joints, from the root of the tree to its leaves
     for body in range(1, m.nbody):
-        joint = m.body_jntadr[body]
-        if joint >= 0 and m.jnt_type[joint] == JNT_FREE:
-            adr = m.jnt_qposadr[joint]
-            pos = (d.qpos[adr], d.qpos[adr + 1], d.qpos[adr + 2])
-            quat = _unit_qpos_quat(d, adr + 3, in_place)
-            set3(d.xanchor, joint, pos)
-            set3(d.xaxis, joint, get3(m.jnt_axis, joint))
-        else:
-            pos, quat = _moved_pose(m, d, body, in_place)
-        mat = quat2mat(quat)
-        set3(d.xpos, body, pos)
-        set4(d.xquat, body, quat)
-        set9(d.xmat, body, mat)
-        if m.body_sameframe[body]:
-            set3(d.xipos, body, pos)
-            set9(d.ximat, body, mat)
-        else:
-            set3(d.xipos, body, add3(mul_mat_vec3(mat, get3(m.body_ipos, body)), pos))
-            set9(d.ximat, body, quat2mat(mul_quat(quat, get4(m.body_iquat, body))))
+        place_body(m, d, body, in_place)
+
+
+@kernel
+def place_geom(m: Model, d: Data, geom: int) -> None:
+    """Compute the pose of a geom from that of its body."""
+    pos, quat = get3(m.geom_pos, geom), get4(m.geom_quat, geom)
+    _place(d.geom_xpos, d.geom_xmat, d, geom, m.geom_bodyid[geom], m.geom_sameframe[geom], pos, quat)
+
+
+@kernel
+def place_site(m: Model, d: Data, site: int) -> None:
+    """Compute the pose of a site from that of its body."""
+    pos, quat = get3(m.site_pos, site), get4(m.site_quat, site)
+    _place(d.site_xpos, d.site_xmat, d, site, m.site_bodyid[site], m.site_sameframe[site], pos, quat)
 
 
 @kernel
 def _place_frames(m: Model, d: Data) -> None:
     """Compute the poses of geoms and sites from those of their bodies."""
     for geom in range(m.ngeom):
-        pos, quat = get3(m.geom_pos, geom), get4(m.geom_quat, geom)
-        _place(d.geom_xpos, d.geom_xmat, d, geom, m.geom_bodyid[geom], m.geom_sameframe[geom], pos, quat)
+        place_geom(m, d, geom)
     for site in range(m.nsite):
-        pos, quat = get3(m.site_pos, site), get4(m.site_quat, site)
-        _place(d.site_xpos, d.site_xmat, d, site, m.site_bodyid[site], m.site_sameframe[site], pos, quat)
+        place_site(m, d, site)
 
 
 @stage

@@ -1,0 +1,27 @@
+"""Inverse kinematics: configurations and velocities that bring frames, points and centres of mass to targets."""
+
+from cardan.ik.solving import Solution, solve, velocity
+from cardan.ik.tasks import (
+    ComTask,
+    FrameTask,
+    LookAtTask,
+    PointOnLineTask,
+    PointOnPlaneTask,
+    PostureTask,
+    RelativeFrameTask,
+    Task,
+)
+
+__all__ = [
+    "ComTask",
+    "FrameTask",
+    "LookAtTask",
+    "PointOnLineTask",
+    "PointOnPlaneTask",
+    "PostureTask",
+    "RelativeFrameTask",
+    "Solution",
+    "Task",
+    "solve",
+    "velocity",
+]

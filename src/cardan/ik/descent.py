@@ -1,0 +1,251 @@
+"""Solutions for targets: damped Gauss-Newton steps within limits, from one or many starts.
+
+A step minimises ``1/2 |J dq + r|^2 + 1/2 lambda |dq|^2`` within the joint limits and the rows of equality constraints
+and distances. The damping lambda is proportional to the cost, so that convergence is quadratic near a solution without
+residual (T. Sugihara, Solvability-unconcerned inverse kinematics by the Levenberg-Marquardt method, IEEE Transactions
+on Robotics 27, 2011). It grows if a step does not lower the merit: the cost plus a multiple of all violations, which
+exceeds the largest multiplier (exact penalty; J. Nocedal, S. Wright, Numerical Optimization, section 17.2).
+
+Distances are ignored until a start has reached its target. Only then, and only if a pair is too near, steps go on with
+their rows.
+"""
+
+from __future__ import annotations
+
+from cardan.ik.avoidance import breach_of_pairs
+from cardan.ik.evaluation import ik_stage
+from cardan.ik.fields import FRAME, PLACES, POSE_NUMBERS, TURNS
+from cardan.ik.kernel_views import Ik
+from cardan.ik.placing import advance, clamp_joints, place, relative_point, relative_quat
+from cardan.ik.quadratic import factorise
+from cardan.ik.residuals import find_hessian
+from cardan.jit import call_collider, kernel
+from cardan.model.kernel_views import Model
+
+LEAST_DAMPING = 1e-10
+TRIES = 6
+"""Number of dampings that are tried in one step."""
+PATIENCE = 4
+"""Number of steps in which the cost must fall by the factor `stall`."""
+BREACH_COST = 1e3
+"""Cost per unit of violation, when results that do not meet all demands are compared."""
+UNBOUNDED = 1e300
+
+
+@kernel
+def evaluate_at(m: Model, d: Ik, avoids: bool) -> None:
+    """Call `evaluate` by its address, which is compiled only once."""
+    call_collider(d.ik.evaluate, m, d, 1 if avoids else 0, 0)
+
+
+@kernel
+def meets_demands(d: Ik) -> bool:
+    """Return whether all errors and violations of the last `evaluate` are within the tolerances."""
+    on_target = d.ik.place_error <= d.ik.place_tolerance and d.ik.turn_error <= d.ik.turn_tolerance
+    return on_target and d.ik.broken <= d.ik.place_tolerance and d.ik.missing <= 0.0
+
+
+@kernel
+def set_bounds(d: Ik) -> None:
+    """Set the bounds of the step: the joint limits, and the largest step."""
+    for c in range(d.ik.n):
+        d.ik.x_low[c] = -d.ik.largest_step
+        d.ik.x_high[c] = d.ik.largest_step
+        adr = d.ik.qadr[c]
+        if adr >= 0:
+            d.ik.x_low[c] = max(d.ik.x_low[c], d.ik.low[c] - d.qpos[adr])
+            d.ik.x_high[c] = min(d.ik.x_high[c], d.ik.high[c] - d.qpos[adr])
+
+
+@kernel
+def keep(m: Model, d: Ik) -> None:
+    """Save the configuration."""
+    for i in range(m.nq):
+        d.ik.saved[i] = d.qpos[i]
+
+
+@kernel
+def go_back(m: Model, d: Ik) -> None:
+    """Return to the saved configuration."""
+    for i in range(m.nq):
+        d.qpos[i] = d.ik.saved[i]
+
+
+@kernel
+def largest_multiplier(d: Ik) -> float:
+    """Largest multiplier of a row in the last quadratic program."""
+    found = 0.0
+    for k in range(d.ik.nactive):
+        if d.ik.active[k] < d.ik.nrow:
+            found = max(found, abs(d.ik.u[k]))
+    return found
+
+
+@kernel
+def largest_move(d: Ik) -> float:
+    """Largest component of the last step."""
+    found = 0.0
+    for c in range(d.ik.n):
+        found = max(found, abs(d.ik.x[c]))
+    return found
+
+
+@kernel
+def step_down(m: Model, d: Ik, avoids: bool, factor: float, penalty: float) -> tuple[float, float]:
+    """Make one step that lowers the merit, if there is one; return the new factor of the damping, and the penalty.
+
+    If no step lowers the merit, the factor is negative, and the configuration does not change.
+    """
+    find_hessian(d)
+    keep(m, d)
+    cost, breach = d.ik.cost, d.ik.breach
+    for _ in range(TRIES):
+        set_bounds(d)
+        factorise(d, factor * d.ik.share * cost + LEAST_DAMPING)
+        call_collider(d.ik.minimise, m, d, 0, 0)
+        penalty = max(penalty, 2.0 * largest_multiplier(d))
+        advance(m, d)
+        evaluate_at(m, d, avoids)
+        if d.ik.cost + penalty * d.ik.breach < cost + penalty * breach:
+            return max(1.0, 0.125 * factor), penalty
+        go_back(m, d)
+        evaluate_at(m, d, avoids)
+        factor = max(8.0 * factor, 1e-6 / max(cost, 1e-12))
+    return -1.0, penalty
+
+
+@kernel
+def descend(m: Model, d: Ik, avoids: bool) -> int:
+    """Improve ``d.qpos`` until it meets the demands, or makes no progress; return the number of steps."""
+    evaluate_at(m, d, avoids)
+    factor, penalty = 1.0, 0.0
+    reference, count = d.ik.cost + d.ik.breach, 0
+    moved = 1.0
+    for k in range(d.ik.steps):
+        if meets_demands(d) and (d.ik.settles == 0 or moved < d.ik.turn_tolerance):
+            break
+        factor, penalty = step_down(m, d, avoids, factor, penalty)
+        count += 1
+        if factor < 0.0:
+            break
+        moved = largest_move(d)
+        if k % PATIENCE == PATIENCE - 1:
+            now = d.ik.cost + d.ik.breach
+            if now > d.ik.stall * reference:
+                break
+            reference = now
+    return count
+
+
+@kernel
+def attempt(m: Model, d: Ik) -> int:
+    """Improve ``d.qpos``, with distances only if they are violated on the target; return the number of steps."""
+    clamp_joints(d)
+    count = descend(m, d, False)
+    if meets_demands(d) and len(d.ik.pair) > 0:
+        d.ik.missing = breach_of_pairs(m, d)
+        if d.ik.missing > 0.0:
+            count += descend(m, d, True)
+    return count
+
+
+@kernel
+def rank_starts(d: Ik) -> None:
+    """Estimate the cost of each configuration of the table: from the poses of its frames, without other tasks."""
+    for k in range(len(d.ik.table)):
+        total = 0.0
+        for t in range(len(d.ik.task_kind)):
+            if d.ik.task_kind[t] == FRAME:
+                adr = d.ik.task_adr[t]
+                if d.ik.task_flags[t] & PLACES:
+                    for i in range(3):
+                        gap = d.ik.task_cost[t, i] * (
+                            d.ik.table_pose[k, POSE_NUMBERS * t + i] - d.ik.target[d.ik.row, adr + i]
+                        )
+                        total += gap * gap
+                if d.ik.task_flags[t] & TURNS:
+                    cosine = 0.0
+                    for i in range(3, POSE_NUMBERS):
+                        cosine += d.ik.table_pose[k, POSE_NUMBERS * t + i] * d.ik.target[d.ik.row, adr + i]
+                    last = d.ik.task_cost[t, 5 if d.ik.task_flags[t] & PLACES else 2]
+                    total += 4.0 * last * last * (1.0 - cosine * cosine)
+        d.ik.rank[k] = total
+
+
+@kernel
+def load_start(m: Model, d: Ik, number: int) -> bool:
+    """Set ``d.qpos`` to start `number` of a target: first those of the caller, then those of the table by rank.
+
+    Return whether there is such a start.
+    """
+    if number < d.ik.given_count:
+        row = d.ik.row * d.ik.given_step + number
+        for i in range(m.nq):
+            d.qpos[i] = d.ik.given[row, i]
+        return True
+    if number == d.ik.given_count:
+        rank_starts(d)
+    best = UNBOUNDED
+    chosen = -1
+    for k in range(len(d.ik.table)):
+        if d.ik.rank[k] < best:
+            best = d.ik.rank[k]
+            chosen = k
+    if chosen < 0:
+        return False
+    d.ik.rank[chosen] = UNBOUNDED
+    for i in range(m.nq):
+        d.qpos[i] = d.ik.given[d.ik.row * d.ik.given_step, i] if d.ik.given_count > 0 else d.ik.table[chosen, i]
+    for k in range(len(d.ik.moves)):
+        d.qpos[d.ik.moves[k]] = d.ik.table[chosen, d.ik.moves[k]]
+    return True
+
+
+@kernel
+def put_result(m: Model, d: Ik, met: bool) -> None:
+    """Store the current configuration and its errors as the result of the current target."""
+    row = d.ik.row
+    for i in range(m.nq):
+        d.ik.found[row, i] = d.qpos[i]
+    d.ik.error[row, 0] = d.ik.place_error
+    d.ik.error[row, 1] = d.ik.turn_error
+    d.ik.ok[row] = 1 if met else 0
+
+
+@ik_stage
+def solve_targets(m: Model, d: Ik, first: int, last: int) -> int:
+    """Solve for the targets `first` to `last` (exclusive); for each, starts are tried until one meets all demands."""
+    for row in range(first, last):
+        d.ik.row = row
+        best = UNBOUNDED
+        count, number = 0, 0
+        while number < d.ik.given_count + d.ik.starts and load_start(m, d, number):
+            number += 1
+            count += attempt(m, d)
+            met = meets_demands(d)
+            merit = d.ik.cost + BREACH_COST * (d.ik.broken + max(d.ik.missing, 0.0))
+            if met or merit < best:
+                best = merit
+                put_result(m, d, met)
+            if met:
+                break
+        d.ik.effort[row, 0] = number
+        d.ik.effort[row, 1] = count
+    return 0
+
+
+@ik_stage
+def tabulate(m: Model, d: Ik, first: int, last: int) -> int:
+    """Compute the poses of the tasks' frames in the configurations `first` to `last` (exclusive) of the table."""
+    for row in range(first, last):
+        for i in range(m.nq):
+            d.qpos[i] = d.ik.table[row, i]
+        place(m, d)
+        for t in range(len(d.ik.task_kind)):
+            if d.ik.task_kind[t] == FRAME:
+                point, quat = relative_point(m, d, t), relative_quat(m, d, t)
+                for i in range(3):
+                    d.ik.table_pose[row, POSE_NUMBERS * t + i] = point[i]
+                for i in range(4):
+                    d.ik.table_pose[row, POSE_NUMBERS * t + 3 + i] = quat[i]
+    return 0
