@@ -24,6 +24,7 @@ PAGES = (
     "docs/gpu.md",
     "docs/how-derivatives-work.md",
     "docs/how-to-add.md",
+    "docs/ik.md",
     "docs/life-of-a-step.md",
     "docs/mjspec.md",
     "docs/nonconvex.md",

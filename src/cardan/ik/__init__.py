@@ -1,5 +1,6 @@
 """Inverse kinematics: configurations and velocities that bring frames, points and centres of mass to targets."""
 
+from cardan.ik.pairs import pairs_of
 from cardan.ik.solving import Solution, solve, velocity
 from cardan.ik.tasks import (
     ComTask,
@@ -22,6 +23,7 @@ __all__ = [
     "RelativeFrameTask",
     "Solution",
     "Task",
+    "pairs_of",
     "solve",
     "velocity",
 ]

@@ -23,6 +23,10 @@ from cardan.jit import call_collider, kernel
 from cardan.model.kernel_views import Model
 
 LEAST_DAMPING = 1e-10
+LEAST_FACTOR = 1e-4
+"""Smallest factor of the damping, after steps that lowered the merit."""
+PERSISTENT = 1.0 - 1e-9
+"""Value of `stall` with which steps go on to a minimum."""
 TRIES = 6
 """Number of dampings that are tried in one step."""
 PATIENCE = 4
@@ -107,7 +111,7 @@ def step_down(m: Model, d: Ik, avoids: bool, factor: float, penalty: float) -> t
         advance(m, d)
         evaluate_at(m, d, avoids)
         if d.ik.cost + penalty * d.ik.breach < cost + penalty * breach:
-            return max(1.0, 0.125 * factor), penalty
+            return max(LEAST_FACTOR, 0.25 * factor), penalty
         go_back(m, d)
         evaluate_at(m, d, avoids)
         factor = max(8.0 * factor, 1e-6 / max(cost, 1e-12))
@@ -115,8 +119,11 @@ def step_down(m: Model, d: Ik, avoids: bool, factor: float, penalty: float) -> t
 
 
 @kernel
-def descend(m: Model, d: Ik, avoids: bool) -> int:
-    """Improve ``d.qpos`` until it meets the demands, or makes no progress; return the number of steps."""
+def descend(m: Model, d: Ik, avoids: bool, stall: float) -> int:
+    """Improve ``d.qpos`` until it meets the demands, or makes no progress; return the number of steps.
+
+    Progress means that the cost falls by the factor `stall` in `PATIENCE` steps.
+    """
     evaluate_at(m, d, avoids)
     factor, penalty = 1.0, 0.0
     reference, count = d.ik.cost + d.ik.breach, 0
@@ -131,21 +138,21 @@ def descend(m: Model, d: Ik, avoids: bool) -> int:
         moved = largest_move(d)
         if k % PATIENCE == PATIENCE - 1:
             now = d.ik.cost + d.ik.breach
-            if now > d.ik.stall * reference:
+            if now > stall * reference:
                 break
             reference = now
     return count
 
 
 @kernel
-def attempt(m: Model, d: Ik) -> int:
+def attempt(m: Model, d: Ik, stall: float) -> int:
     """Improve ``d.qpos``, with distances only if they are violated on the target; return the number of steps."""
     clamp_joints(d)
-    count = descend(m, d, False)
+    count = descend(m, d, False, stall)
     if meets_demands(d) and len(d.ik.pair) > 0:
         d.ik.missing = breach_of_pairs(m, d)
         if d.ik.missing > 0.0:
-            count += descend(m, d, True)
+            count += descend(m, d, True, stall)
     return count
 
 
@@ -212,23 +219,45 @@ def put_result(m: Model, d: Ik, met: bool) -> None:
     d.ik.ok[row] = 1 if met else 0
 
 
+@kernel
+def merit_of(d: Ik) -> float:
+    """Merit by which results that do not meet all demands are compared."""
+    return d.ik.cost + BREACH_COST * (d.ik.broken + max(d.ik.missing, 0.0))
+
+
+@kernel
+def improve(m: Model, d: Ik, best: float) -> int:
+    """Go on from the best result of the current target to a minimum; return the number of steps."""
+    for i in range(m.nq):
+        d.qpos[i] = d.ik.found[d.ik.row, i]
+    count = descend(m, d, len(d.ik.pair) > 0, PERSISTENT)
+    met = meets_demands(d)
+    if met or merit_of(d) < best:
+        put_result(m, d, met)
+    return count
+
+
 @ik_stage
 def solve_targets(m: Model, d: Ik, first: int, last: int) -> int:
     """Solve for the targets `first` to `last` (exclusive); for each, starts are tried until one meets all demands."""
     for row in range(first, last):
         d.ik.row = row
         best = UNBOUNDED
+        met = False
+        stall = PERSISTENT if d.ik.settles != 0 else d.ik.stall
         count, number = 0, 0
         while number < d.ik.given_count + d.ik.starts and load_start(m, d, number):
             number += 1
-            count += attempt(m, d)
+            count += attempt(m, d, stall)
             met = meets_demands(d)
-            merit = d.ik.cost + BREACH_COST * (d.ik.broken + max(d.ik.missing, 0.0))
+            merit = merit_of(d)
             if met or merit < best:
                 best = merit
                 put_result(m, d, met)
             if met:
                 break
+        if not met and best < UNBOUNDED:
+            count += improve(m, d, best)
         d.ik.effort[row, 0] = number
         d.ik.effort[row, 1] = count
     return 0

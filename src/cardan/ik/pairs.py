@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -12,11 +12,12 @@ from cardan.ik.rows import element_id
 
 if TYPE_CHECKING:
     from cardan.model import MjModel
+    from cardan.model.kernel_views import Model
 
 SELF = "self"
 
 
-def geom_pairs(m: MjModel, avoid: Any) -> np.ndarray:
+def pairs_of(m: MjModel, avoid: Any) -> np.ndarray:
     """Return pairs of geom ids, (npair, 2), from the argument `avoid` of `solve`.
 
     A geom with convex pieces is replaced by its pieces.
@@ -70,10 +71,10 @@ def self_pairs(m: MjModel) -> np.ndarray:
     """
     excluded = {int(signature) for signature in m.exclude_signature}
     bodies = [b for b in range(m.nbody) if m.body_geomnum[b] > 0]
-    found = []
+    found, view = [], cast("Model", m.view)
     for k, first in enumerate(bodies):
         for second in bodies[k + 1 :]:
-            if (first << 16) + second in excluded or not bodies_may_collide(m.view, first, second):
+            if (first << 16) + second in excluded or not bodies_may_collide(view, first, second):
                 continue
             for i in geoms_of(m, first):
                 for j in geoms_of(m, second):

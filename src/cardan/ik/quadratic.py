@@ -160,7 +160,7 @@ def drop(d: Ik, place: int) -> None:
 def add_constraint(d: Ik, c: int) -> bool:
     """Move to the minimum over the active set and constraint `c`; return whether this is possible.
 
-    A constraint that all others exclude is ignored from then on.
+    If it is not, a constraint is ignored from then on (see `ignore_one`).
     """
     n = d.ik.n
     here = slack(d, c)
@@ -199,8 +199,25 @@ def add_constraint(d: Ik, c: int) -> bool:
             d.ik.state[c] = ACTIVE
             return True
         drop(d, leaving)
-    d.ik.state[c] = IGNORED
+    ignore_one(d, c)
     return False
+
+
+@kernel
+def ignore_one(d: Ik, c: int) -> None:
+    """Ignore constraint `c`, which the active constraints exclude; or, if `c` is a bound, one of their rows.
+
+    Bounds are kept, then equalities. Among several rows, that with the largest part in the contradiction is ignored.
+    """
+    chosen, largest = c, 0.0
+    if c >= d.ik.nrow:
+        for k in range(d.ik.nactive):
+            row = d.ik.active[k]
+            if row < d.ik.nrow:
+                part = abs(d.ik.y[k]) * (1.0 if row >= d.ik.nequal else 1e-6)
+                if part > largest:
+                    chosen, largest = row, part
+    d.ik.state[chosen] = IGNORED
 
 
 @kernel
@@ -252,6 +269,8 @@ def solve_program(_m: Model, d: Ik, _i: int, _j: int) -> int:
             ignored += 1
             restart(d)
         c = d.ik.nequal
+    for i in range(d.ik.n):
+        d.ik.x[i] = min(max(d.ik.x[i], d.ik.x_low[i]), d.ik.x_high[i])
     return ignored
 
 

@@ -4,10 +4,10 @@ A task compares the motion of a frame relative to another frame, the root, with 
 
     r = (p - p*, log(R R*^T)),
 
-where p and R are position and orientation of the frame in the root's frame, and p*, R* those of the target. With the
-velocity v and the angular velocity w of the frame, in the axes of the root, its derivative is (v, J_l(r)^-1 w), where
-J_l is the left Jacobian of the exponential map (J. Sola et al., A micro Lie theory for state estimation in robotics,
-2018). All rows are multiplied by their costs.
+where p and R are position and orientation of the frame in the root's frame, and p*, R* those of the target. Let v and w
+be the velocity and the angular velocity of the frame in the axes of the root. Then the derivative is (v, J_l^-1 w),
+where J_l is the left Jacobian of the exponential map. All rows are multiplied by their costs. Source: J. Sola et al.,
+A micro Lie theory for state estimation in robotics, 2018.
 """
 
 from __future__ import annotations

@@ -130,6 +130,8 @@ class TaskRows:
     def _add(self, task: Task) -> None:
         """Add the tables of a task."""
         name = type(task).__name__
+        if not isinstance(task, Task):
+            raise TypeError(f"tasks are objects such as cardan.ik.FrameTask, got {name}")
         if not 0.0 <= task.gain <= 1.0 or not task.lm_damping >= 0.0:
             raise ValueError(f"{name}: the gain is between 0 and 1, and lm_damping is not negative")
         root, local, axis, cost = WORLD, np.zeros(3), np.zeros(3), np.zeros(0)

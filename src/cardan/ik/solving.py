@@ -9,7 +9,7 @@ import numpy as np
 
 from cardan.ik.control import find_velocities
 from cardan.ik.descent import solve_targets, tabulate
-from cardan.ik.pairs import geom_pairs
+from cardan.ik.pairs import pairs_of
 from cardan.ik.problem import Problem
 from cardan.ik.rows import element_id
 from cardan.ik.starts import table_of_starts
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 KEPT = "inverse kinematics"
 MOST_KEPT = 8
 """Number of problems that are kept with a model."""
-TABLE = 256
+TABLE = 512
 """Number of random configurations from which starts are chosen."""
 CHUNK = 32
 """Largest number of targets that native code handles between two looks for signals."""
@@ -34,7 +34,7 @@ SHARE = 0.1
 """Damping of steps, per cost."""
 LARGEST_STEP = 0.8
 """Largest step of a dof, rad or m."""
-STALL = 0.5
+STALL = 0.8
 """A start is given up if the cost does not fall by this factor in a few steps."""
 
 
@@ -64,7 +64,7 @@ def problem_of(
     found = kept.get(key)
     if found is None:
         ids = None if moving is None else [element_id(m, "joint", name, "joints") for name in moving]
-        found = Problem(m, tasks, geom_pairs(m, avoid), limits, ids)
+        found = Problem(m, tasks, pairs_of(m, avoid), limits, ids)
         while len(kept) >= MOST_KEPT:
             kept.pop(next(iter(kept)))
         kept[key] = found
@@ -132,7 +132,7 @@ def solve(
     avoid: Any = (),
     margin: float = 0.0,
     tolerance: tuple[float, float] = (1e-6, 1e-6),
-    starts: int = 32,
+    starts: int = 64,
     steps: int = 60,
     joints: Iterable[str | int] | None = None,
     threads: int | None = None,
