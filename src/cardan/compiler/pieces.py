@@ -19,7 +19,6 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from cardan.compiler.meshes.decompose import DecompositionError, convex_pieces
 from cardan.compiler.meshes.kept import signed_volume
 from cardan.compiler.nodes import Attached
 from cardan.compiler.plugins import unnamed_instance
@@ -108,6 +107,8 @@ def _pieces_of(build: Build, mesh: Mesh, progress: Progress) -> list[Element]:
 
     If the mesh has a single piece, return an empty list and record nothing.
     """
+    from cardan.compiler.meshes.decompose import DecompositionError, convex_pieces
+
     element, values = mesh.element, mesh.values
     name = element.name or ""
 

@@ -21,7 +21,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 from functools import cache, lru_cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any
@@ -308,6 +307,8 @@ def _field_texts(entry: Entry, names: set[str]) -> Iterator[str]:
 
 
 def _numba_version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version("numba")
     except PackageNotFoundError:
