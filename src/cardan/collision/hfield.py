@@ -21,11 +21,26 @@ from math import floor
 from cardan.collision.capsule import from_geom, to_geom
 from cardan.collision.contact import MAXCONPAIR, put_contact
 from cardan.collision.convex import collide_shapes
+from cardan.collision.culling import GAP
+from cardan.collision.midphase import ROUND
 from cardan.collision.support import load_geom, support
 from cardan.enums.codes import GEOM_HFIELD
 from cardan.jit import collider, exact, kernel
 from cardan.maths.types import Vec3
-from cardan.maths.vector import add3, column3, dot3, get3, get9, mul_mat_t_vec3, mul_mat_vec3, scale3, set3
+from cardan.maths.vector import (
+    add3,
+    column3,
+    cross,
+    dot3,
+    get3,
+    get9,
+    mul_mat_t_vec3,
+    mul_mat_vec3,
+    norm3,
+    scale3,
+    set3,
+    sub3,
+)
 from cardan.model.kernel_views import Data, Model
 
 
@@ -99,6 +114,20 @@ def top_elevation(m: Model, hfield: int, row: int, col: int, half: int) -> float
 
 
 @kernel
+def is_over_prism(m: Model, d: Data, hfield: int, row: int, col: int, half: int, gap: float) -> bool:
+    """Return whether shape 1 is more than the margin and `gap` (m) above the plane of a prism's upper triangle.
+
+    The pose of the shape is in the frame of the field; the other arguments are those of `prism_top`.
+    """
+    a, b, c = prism_top(m, hfield, row, col, half)
+    normal = cross(sub3(b, a), sub3(c, a))
+    normal = scale3(normal, (1.0 if normal[2] > 0.0 else -1.0) / norm3(normal))
+    d.work.shape_inflate = d.work.near_margin
+    lowest = support(m, d, 1, scale3(normal, -1.0))
+    return dot3(sub3(lowest, a), normal) > gap
+
+
+@kernel
 def load_prism(m: Model, d: Data, hfield: int, row: int, col: int, half: int) -> None:
     """Load a prism as shape 0 of the pair: its vertices, base first, and their mean, in the frame of the field.
 
@@ -136,10 +165,13 @@ def collide_prisms(m: Model, d: Data, field: int, convex_contact: Callable[[Mode
 
     # prisms that are high enough to touch the shape
     ncon = 0
+    gap = GAP * max(high_x - low_x, high_y - low_y, high_z - low_z)
     for row in range(first_row, end_row):
         for half_col in range(2 * first_col, 2 * end_col):
-            if ncon < MAXCONPAIR and top_elevation(m, hfield, row, half_col // 2, half_col % 2) >= low_z:
-                load_prism(m, d, hfield, row, half_col // 2, half_col % 2)
+            col, half = half_col // 2, half_col % 2
+            high = ncon < MAXCONPAIR and top_elevation(m, hfield, row, col, half) >= low_z
+            if high and not is_over_prism(m, d, hfield, row, col, half, gap):
+                load_prism(m, d, hfield, row, col, half)
                 ncon = convex_contact(m, d, ncon)
 
     # to the world frame
@@ -149,6 +181,27 @@ def collide_prisms(m: Model, d: Data, field: int, convex_contact: Callable[[Mode
     return ncon
 
 
+@kernel
+def is_off_field(m: Model, d: Data, field: int, geom: int) -> bool:
+    """Return whether the bounding sphere of a geom is farther than the margin from all prisms of a height field.
+
+    Elevations are read, because programs may write elevations that exceed the size of the field.
+    """
+    hfield = m.geom_dataid[field]
+    x, y, z = to_geom(d, field, get3(d.geom_xpos, geom))
+    reach = ROUND * (m.geom_rbound[geom] + d.work.near_margin)
+    size_x, size_y = m.hfield_size[hfield, 0], m.hfield_size[hfield, 1]
+    if abs(x) > size_x + reach or abs(y) > size_y + reach or z < -m.hfield_size[hfield, 3] - reach:
+        return True
+    first_col, end_col = cell_range(x - reach, x + reach, size_x, m.hfield_ncol[hfield])
+    first_row, end_row = cell_range(y - reach, y + reach, size_y, m.hfield_nrow[hfield])
+    for row in range(first_row, end_row + 1):
+        for col in range(first_col, end_col + 1):
+            if elevation(m, hfield, row, col) >= z - reach:
+                return False
+    return True
+
+
 @collider
 @exact
 def hfield_convex(m: Model, d: Data, geom1: int, geom2: int) -> int:
@@ -156,6 +209,8 @@ def hfield_convex(m: Model, d: Data, geom1: int, geom2: int) -> int:
 
     Each prism that overlaps the geom has one contact. At most `MAXCONPAIR` contacts are written.
     """
+    if is_off_field(m, d, geom1, geom2):
+        return 0
     load_geom(m, d, 1, geom2)
     to_field(d, geom1, geom2)
     d.work.shape_inflate = d.work.near_margin

@@ -7,8 +7,9 @@ it that have the same columns.
 from __future__ import annotations
 
 from cardan.dynamics.jacobian import is_sparse
+from cardan.enums.codes import CNSTR_CONTACT_ELLIPTIC, CNSTR_CONTACT_FRICTIONLESS, CNSTR_CONTACT_PYRAMIDAL
 from cardan.jit import OK, kernel, stage
-from cardan.maths.types import Array1, ConstArray1, IntArray1
+from cardan.maths.types import Array1, ConstArray1
 from cardan.model.kernel_views import Data, Model
 
 
@@ -57,40 +58,80 @@ def mul_jac_t_vec(m: Model, d: Data, vec: ConstArray1, res: Array1) -> None:
 @stage
 def complete_sparse(m: Model, d: Data) -> int:
     """Complete the CSR Jacobian: compute its transpose, and the supernodes of both."""
-    counts, starts = d.efc_JT_rownnz, d.efc_JT_rowadr
-    columns, values = d.efc_J_colind, d.efc_J
-    for dof in range(m.nv):
-        counts[dof] = 0
-    for a in range(d.nnzJ):
-        counts[columns[a]] += 1
+    find_supernodes(d)
+    columns, values, addresses = d.efc_J_colind, d.efc_J, d.efc_J_rowadr
+    counts, starts, pairs = d.efc_JT_rownnz, d.efc_JT_rowadr, d.efc_JT_rowsuper
+    count_columns(m, d)
     total = 0
     for dof in range(m.nv):
         starts[dof] = total
         total += counts[dof]
-        counts[dof] = 0
     rows, transposed = d.efc_JT_colind, d.efc_JT
-    for i in range(d.nefc):
-        start = int(d.efc_J_rowadr[i])
-        for a in range(start, start + d.efc_J_rownnz[i]):
-            dof = columns[a]
-            to = starts[dof] + counts[dof]
-            rows[to] = i
-            transposed[to] = values[a]
-            counts[dof] += 1
-    find_supernodes(int(d.nefc), d.efc_J_rownnz, d.efc_J_rowadr, d.efc_J_colind, d.efc_J_rowsuper)
-    find_supernodes(int(m.nv), d.efc_JT_rownnz, d.efc_JT_rowadr, d.efc_JT_colind, d.efc_JT_rowsuper)
+    i = 0
+    while i < d.nefc:
+        start, n, count = int(addresses[i]), int(d.efc_J_rownnz[i]), int(d.efc_J_rowsuper[i]) + 1
+        for r in range(i, i + count):
+            adr = int(addresses[r])
+            for k in range(n):
+                to = starts[columns[start + k]] + (r - i)
+                rows[to] = r
+                transposed[to] = values[adr + k]
+        for k in range(start, start + n):
+            starts[columns[k]] += count
+        i += count
+    for dof in range(m.nv):
+        starts[dof] -= counts[dof]
+    # rows of the transpose that all of their columns share have the same columns
+    if m.nv > 0:
+        pairs[m.nv - 1] = 0
+    for dof in range(m.nv - 2, -1, -1):
+        same = counts[dof] == counts[dof + 1] and pairs[dof] == counts[dof]
+        pairs[dof] = pairs[dof + 1] + 1 if same else 0
     return OK
 
 
 @kernel
-def find_supernodes(n: int, counts: IntArray1, starts: IntArray1, columns: IntArray1, supernodes: IntArray1) -> None:
-    """Write the supernode numbers of `n` CSR rows to `supernodes`."""
+def count_columns(m: Model, d: Data) -> None:
+    """Count the rows that touch each dof, in ``efc_JT_rownnz``, and those that also touch the next dof.
+
+    The latter counts are written to ``efc_JT_rowsuper``.
+    """
+    columns, counts, pairs = d.efc_J_colind, d.efc_JT_rownnz, d.efc_JT_rowsuper
+    for dof in range(m.nv):
+        counts[dof] = 0
+        pairs[dof] = 0
+    i = 0
+    while i < d.nefc:
+        count, before = int(d.efc_J_rowsuper[i]) + 1, -2
+        start = int(d.efc_J_rowadr[i])
+        for a in range(start, start + d.efc_J_rownnz[i]):
+            dof = int(columns[a])
+            counts[dof] += count
+            if dof == before + 1:
+                pairs[before] += count
+            before = dof
+        i += count
+
+
+@kernel
+def find_supernodes(d: Data) -> None:
+    """Write the supernode numbers of the rows of the CSR Jacobian to ``efc_J_rowsuper``."""
+    counts, starts, columns = d.efc_J_rownnz, d.efc_J_rowadr, d.efc_J_colind
+    n = int(d.nefc)
     if n > 0:
-        supernodes[n - 1] = 0
+        d.efc_J_rowsuper[n - 1] = 0
     for i in range(n - 2, -1, -1):
         same = counts[i] == counts[i + 1]
-        k = 0
-        while same and k < counts[i]:
-            same = columns[starts[i] + k] == columns[starts[i + 1] + k]
-            k += 1
-        supernodes[i] = supernodes[i + 1] + 1 if same else 0
+        if not (d.efc_id[i] == d.efc_id[i + 1] and d.efc_type[i] == d.efc_type[i + 1] and is_contact(d, i)):
+            k = 0
+            while same and k < counts[i]:
+                same = columns[starts[i] + k] == columns[starts[i + 1] + k]
+                k += 1
+        d.efc_J_rowsuper[i] = d.efc_J_rowsuper[i + 1] + 1 if same else 0
+
+
+@kernel
+def is_contact(d: Data, i: int) -> bool:
+    """Return whether row `i` belongs to a contact. All rows of a contact have the same columns."""
+    kind = d.efc_type[i]
+    return kind in (CNSTR_CONTACT_FRICTIONLESS, CNSTR_CONTACT_PYRAMIDAL, CNSTR_CONTACT_ELLIPTIC)

@@ -42,6 +42,7 @@ def clear_constraint(m: Model, d: Data) -> int:
     d.nefc = 0
     d.nnzJ = 0
     d.nisland = 0
+    d.work.arranged_rows = 0
     d.work.rows_full = 0
     d.work.nloose = 0
     for tendon in range(m.ntendon):

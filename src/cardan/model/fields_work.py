@@ -444,4 +444,5 @@ WORK: tuple[Field, ...] = (
     Field("work.row_diag", "f8", ("nefc",), "discrete: efc_diagApprox before rows are scaled"),
     Field("work.row_R", "f8", ("nefc",), "discrete: efc_R before rows are scaled"),
     Field("work.row_aref", "f8", ("nefc",), "discrete: efc_aref before rows are scaled"),
+    Field("work.arranged_rows", "i8", (), "solver: number of rows that find_islands arranged for it, or 0"),
 )

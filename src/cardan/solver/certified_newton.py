@@ -19,7 +19,7 @@ from cardan.enums.codes import DSBL_WARMSTART
 from cardan.jit import OK, kernel, side_by_side, stage
 from cardan.model.kernel_views import Data, Model
 from cardan.solver.certificate import certified_gap, inertia_scale
-from cardan.solver.islands import dof_range, partition, run_range, solves_apart
+from cardan.solver.islands import arrange, dof_range, run_range, solves_apart
 from cardan.solver.jacobian import DENSE_MAX
 from cardan.solver.linesearch import line_search
 from cardan.solver.newton import prepare_matrices, refresh_factor, search
@@ -105,7 +105,7 @@ def solve_from_one_start(m: Model, d: Data, large: Any) -> int:
         d.solver_niter[0] = 0
         return OK
     reset_statistics(d)
-    count = partition(m, d, not solves_apart(m))
+    count = arrange(m, d, not solves_apart(m))
     warm = SMOOTH if m.opt.disableflags & DSBL_WARMSTART else CHEAPER
     for island in range(count):
         status = OK

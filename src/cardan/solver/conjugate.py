@@ -25,7 +25,7 @@ from cardan.jit import OK, kernel, stage
 from cardan.maths.vector import MINVAL
 from cardan.model.kernel_views import Data, Model
 from cardan.solver.certificate import inertia_scale, load_factor, precondition
-from cardan.solver.islands import dof_range, partition, solves_apart
+from cardan.solver.islands import arrange, dof_range, solves_apart
 from cardan.solver.jacobian import DENSE_MAX, load_jacobian, multiply_jacobian
 from cardan.solver.linesearch import line_search
 from cardan.solver.primal import (
@@ -76,7 +76,7 @@ def solve_apart(m: Model, d: Data, later: Any) -> int:
         return OK
     reset_statistics(d)
     apart = solves_apart(m)
-    count = partition(m, d, not apart)
+    count = arrange(m, d, not apart)
     warm = SMOOTH if m.opt.disableflags & DSBL_WARMSTART else CHEAPER
     for island in range(count):
         status = solve_island(m, d, island, warm, later)

@@ -29,6 +29,7 @@ def partition(m: Model, d: Data, whole: bool) -> int:
 
     If `whole` is set, all trees form one island, including trees without rows.
     """
+    d.work.arranged_rows = 0
     for t in range(m.ntree + 1):
         d.work.tree_parent[t] = 0 if whole and t < m.ntree else t
         d.work.tree_nrow[t] = 0
@@ -37,6 +38,19 @@ def partition(m: Model, d: Data, whole: bool) -> int:
     order_dofs(m, d, count)
     order_runs(d, count)
     return count
+
+
+@kernel
+def arrange(m: Model, d: Data, whole: bool) -> int:
+    """Arrange dofs and rows for a solver like `partition`; return the number of islands.
+
+    What `find_islands` arranged for the same rows is used once: solvers may reorder the dofs of an island.
+    """
+    is_arranged = not whole and d.work.arranged_rows == d.nefc
+    d.work.arranged_rows = 0
+    if not is_arranged:
+        return partition(m, d, whole)
+    return int(d.nisland) if d.work.tree_island[m.ntree] < 0 else int(d.nisland) + 1
 
 
 @kernel
@@ -91,6 +105,10 @@ def link_trees(m: Model, d: Data, whole: bool) -> None:
     """
     sparse = is_sparse(m)
     for r in range(d.nefc):
+        if sparse and r > 0 and d.efc_J_rowsuper[r - 1] > 0:
+            # the columns of the previous row
+            d.work.row_tree[r] = d.work.row_tree[r - 1]
+            continue
         if sparse and whole:
             tree = 0 if d.efc_J_rownnz[r] > 0 else int(m.ntree)
         elif sparse:
@@ -121,7 +139,11 @@ def link_trees(m: Model, d: Data, whole: bool) -> None:
             elif before != tree:
                 link(d, before, tree)
     for r in range(d.nefc):
-        d.work.tree_nrow[tree_root(d, int(d.work.row_tree[r]))] += 1
+        d.work.tree_nrow[d.work.row_tree[r]] += 1
+    for t in range(m.ntree):
+        root = tree_root(d, t)
+        if root != t:
+            d.work.tree_nrow[root] += d.work.tree_nrow[t]
 
 
 @kernel
@@ -136,10 +158,12 @@ def link_sparse_row(m: Model, d: Data, r: int) -> int:
         return int(m.ntree)
     first = int(m.dof_treeid[d.efc_J_colind[adr]])
     if first != m.dof_treeid[d.efc_J_colind[adr + nnz - 1]]:
+        last = first
         for k in range(adr + 1, adr + nnz):
             tree = int(m.dof_treeid[d.efc_J_colind[k]])
-            if tree != first:
+            if tree != last:
                 link(d, first, tree)
+                last = tree
     return first
 
 
@@ -256,6 +280,7 @@ def find_islands(m: Model, d: Data) -> int:
         d.dof_islandind[i] = d.work.dof_position[i] - d.work.island_dof[island] if island >= 0 else -1
         d.island_dofind[i] = d.work.dof_at[i] if i < total else -1
     list_constraints(d)
+    d.work.arranged_rows = d.nefc
     return OK
 
 

@@ -22,7 +22,7 @@ from cardan.jit import OK, kernel, side_by_side, stage
 from cardan.model.kernel_views import Data, Model
 from cardan.model.tables import GROW_H
 from cardan.solver.dense import change_dense_hessian, factor_dense, solve_dense, start_dense_hessian
-from cardan.solver.islands import RUN_ELLIPTIC, dof_range, partition, run_range
+from cardan.solver.islands import RUN_ELLIPTIC, arrange, dof_range, run_range
 from cardan.solver.jacobian import DENSE_MAX, load_jacobian, multiply_jacobian
 from cardan.solver.linesearch import add_equality, bracketed_newton, evaluate_ray, line_search, prepare_cones
 from cardan.solver.ordering import order_trees
@@ -121,7 +121,7 @@ def solve_islands(m: Model, d: Data, large: Any) -> int:
         d.solver_niter[0] = 0
     else:
         reset_statistics(d)
-        count = partition(m, d, False)
+        count = arrange(m, d, False)
         for island in range(count):
             status = OK
             if large is not None:
