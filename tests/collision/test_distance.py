@@ -61,6 +61,26 @@ def test_witness_points_lie_on_the_shapes(kinds):
             assert (directions @ point <= extents(pair, id, kinds[id], directions) + 1e-9).all()
 
 
+TILTED = """
+<mujoco><worldbody><geom type="box" size=".3 .2 .1"/>
+<body pos="0 0 1"><freejoint/><geom type="box" size=".25 .4 .1"/></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("compat", ["3.1", "4.0"])
+def test_faces_that_are_almost_parallel_have_the_distance_of_the_nearest_corner(compat):
+    """Simplices on such faces are flat, so that rounding may return points centimetres from the closest one."""
+    m = cardan.MjModel.from_xml_string(TILTED, compat=compat)
+    d = cardan.MjData(m)
+    rng = np.random.default_rng(0)
+    for _ in range(50 * POSES):
+        gap, tilt = 10.0 ** rng.uniform(-9.0, -2.0), rng.choice([0.0, 1e-12, 1e-9])
+        turn = rng.choice([0.0, rng.uniform(0.0, 3.0)])
+        d.qpos[:3] = *rng.uniform(-0.2, 0.2, 2), 0.2 + gap
+        d.qpos[3:] = np.cos(turn), *(tilt * rng.normal(size=2)), np.sin(turn)
+        cardan.mj_kinematics(m, d)
+        assert abs(cardan.mj_geomDistance(m, d, 0, 1, 1.0, None) - gap) < 1e-12 + 5.0 * tilt
+
+
 def test_swapping_the_geoms_swaps_the_points():
     pair = Pair(two_geoms("mesh", "cylinder"), attach=False)
     rng = np.random.default_rng(4)

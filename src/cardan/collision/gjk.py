@@ -163,8 +163,8 @@ def find_closest(m: Model, d: Data, limit: float) -> tuple[int, int]:
 def approach(m: Model, d: Data, limit: float, tolerance: float) -> tuple[int, int]:
     """Find the closest points of the two shapes in ``d.work.shape_*``, unless they are farther apart than `limit` (m).
 
-    The search ends when the distance exceeds its lower bound by less than a relative `tolerance`. In MuJoCo 4.0
-    (``m.is_4_0``), it also ends when rounding keeps the distance from getting smaller.
+    The search ends when the distance exceeds its lower bound by less than a relative `tolerance`, and when rounding
+    keeps the distance from getting smaller.
 
     Returns:
         Outcome, and number of vertices of the last simplex. If the outcome is `SEPARATED`, ``d.work.witness`` holds the
@@ -197,7 +197,7 @@ def approach(m: Model, d: Data, limit: float, tolerance: float) -> tuple[int, in
             if d.work.weight[0, row] == 0.0:
                 copy_vertex(d, 0, row)
         closest = weighted_row(d.work.simplex, d.work.weight)
-        if m.is_4_0 and norm3(closest) >= shortest:
+        if norm3(closest) >= shortest:
             break  # of a flat simplex, rounding may return a point far from the closest one
         set3(d.work.witness, 0, weighted_row(d.work.simplex1, d.work.weight))
         set3(d.work.witness, 1, weighted_row(d.work.simplex2, d.work.weight))
