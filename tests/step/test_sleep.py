@@ -170,6 +170,10 @@ for _ in range(3):
     assert scope["out"] == there
 
 
+FLEX = (
+    '<deformable><flex name="f" dim="1" body="a b" vertex="0 0 .3 0 0 .3" element="0 1">'
+    '<contact selfcollide="none"/></flex></deformable>{edge}'
+)
 POLICIES = {
     "none": "",
     "motor": '<actuator><motor joint="ja"/></actuator>',
@@ -181,6 +185,9 @@ POLICIES = {
     "damper": '<tendon><spatial damping="1"><site site="sa"/><site site="sb"/></spatial></tendon>',
     "three": '<tendon><spatial><site site="sa"/><site site="sb"/><site site="sc"/></spatial></tendon>',
     "own": '<tendon><fixed stiffness="1"><joint joint="ja" coef="1"/></fixed></tendon>',
+    "flex": FLEX.format(edge=""),
+    "rigid flex": FLEX.format(edge="").replace("a b", "b"),
+    "inactive edges": FLEX.format(edge='<equality><flex flex="f" active="false"/></equality>'),
 }
 
 

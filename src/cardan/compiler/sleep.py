@@ -1,7 +1,7 @@
 """Sleep policies: which trees may sleep (spec: XML reference, body, sleep; ``m.tree_sleep_policy``).
 
 A policy that the user gives for the body at the root of a tree is kept. Without one, trees that are moved by actuators
-may not sleep. Trees that tendons couple by forces, or tendons that move more than two trees, may not sleep in any case.
+may not sleep, nor may those of flexes to which no equality constraint belongs. Trees that tendons couple by forces, or tendons that move more than two trees, may not sleep in any case.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def put_given_policies(build: Build, m: MjModel) -> None:
 
 
 def find_policies(m: MjModel) -> None:
-    """Set the automatic policies of all trees, from actuators and tendons.
+    """Set the automatic policies of all trees, from actuators, flexes and tendons.
 
     Raises:
         MjcfError: the user lets a tree sleep that may not.
@@ -58,6 +58,8 @@ def find_policies(m: MjModel) -> None:
     policy[automatic] = AUTO_ALLOWED
     if m.nactuator:
         policy[_driven_trees(m) & automatic] = AUTO_NEVER
+    if m.nflex:
+        policy[_unconstrained_trees(m) & automatic] = AUTO_NEVER
     for tree, reason in _forbidden(m):
         if policy[tree] > NEVER:
             raise MjcfError(f"tree {tree} may not sleep, but its policy allows it: it is moved by {reason}")
@@ -76,6 +78,15 @@ def _driven_trees(m: MjModel) -> np.ndarray:
     driven[m.dof_treeid[dofs]] = True
     driven[trees[trees >= 0]] = True
     return driven
+
+
+def _unconstrained_trees(m: MjModel) -> np.ndarray:
+    """Return for each tree whether it moves vertices of a flex without equality constraint (ntree,)."""
+    free = np.repeat(~m.flex_edgeequality.astype(bool), m.flex_vertnum)
+    trees = m.body_treeid[m.flex_vertbodyid[free]]
+    moves = np.zeros(m.ntree, bool)
+    moves[trees[trees >= 0]] = True
+    return moves
 
 
 def _forbidden(m: MjModel) -> Iterator[tuple[int, str]]:

@@ -102,9 +102,10 @@ def moment_rows(m: MjModel) -> list[Sequence[int]]:
         return []
     rows, starts, kinds = [], m.jnt_dofadr.tolist(), m.jnt_type.tolist()
     for kind, (target, other) in zip(m.actuator_trntype.tolist(), m.actuator_trnid.tolist(), strict=True):
-        if kind == TRN_SO3:
-            row = range(starts[target], starts[target] + 3) if other < 0 else _relative_chain(m, target, other)
-            rows += [row] * 3
+        if kind == TRN_SO3 and other < 0:
+            rows += [[starts[target] + k] for k in range(3)]
+        elif kind == TRN_SO3:
+            rows += [_relative_chain(m, target, other)] * 3
         elif kind in ON_JOINT:
             rows.append(range(starts[target], starts[target] + DOF_WIDTH[kinds[target]]))
         elif kind == TRN_TENDON:
