@@ -20,7 +20,7 @@ from cardan.collision.epa import TOLERANCE, expand_polytope, is_deepest, polish,
 from cardan.collision.facing import has_faces, touches_face
 from cardan.collision.gjk import FAR, SEPARATED, approach, copy_vertex
 from cardan.collision.gjk import TOLERANCE as ACCURATE
-from cardan.collision.hfield import bound_in_field, cell_range, load_prism, to_field, top_elevation
+from cardan.collision.hfield import bound_in_field, cell_range, collide_prisms, load_prism, to_field, top_elevation
 from cardan.collision.hull_search import recall_pair
 from cardan.collision.manifold import find_manifold
 from cardan.collision.plane import plane_height
@@ -203,16 +203,16 @@ def convex_distance(m: Model, d: Data, geom1: int, geom2: int, limit: float) -> 
 
 
 @kernel
-def put_closest(d: Data, dist: float) -> int:
-    """Write the only contact of two shapes, at their closest or deepest points, if it is within the margin.
+def put_closest(d: Data, k: int, dist: float) -> int:
+    """Write contact `k` of two shapes, at their closest or deepest points, if it is within the margin.
 
-    Returns the number of contacts, 0 or 1.
+    Returns the new number of contacts.
     """
     if dist > d.work.near_margin:
-        return 0
+        return k
     middle = scale3(add3(get3(d.work.witness, 0), get3(d.work.witness, 1)), 0.5)
-    put_contact(d, 0, dist, middle, get3(d.work.overlap_normal, 0))
-    return 1
+    put_contact(d, k, dist, middle, get3(d.work.overlap_normal, 0))
+    return k + 1
 
 
 @collider
@@ -250,7 +250,32 @@ def exact_convex(m: Model, d: Data, geom1: int, geom2: int) -> int:
         ncon = find_manifold(m, d, get3(d.work.overlap_normal, 0), radius1, radius2)
         if ncon > 0:
             return ncon
-    return put_closest(d, dist)
+    return put_closest(d, 0, dist)
+
+
+@kernel
+def touch_prism(m: Model, d: Data, k: int) -> int:
+    """Write contact `k` of a prism, shape 0, and a core, shape 1; arguments and result as for `collide_shapes`.
+
+    The core has the radius ``d.work.core_radius`` around it.
+    """
+    curved = d.work.shape_type[1] == GEOM_ELLIPSOID or d.work.shape_type[1] == GEOM_CYLINDER
+    return put_closest(d, k, cores_distance(m, d, 0.0, d.work.core_radius, curved, d.work.near_margin))
+
+
+@collider
+def exact_hfield(m: Model, d: Data, geom1: int, geom2: int) -> int:
+    """Write the contacts of a height field and a convex geom, at closest or deepest points (``nativeccd``).
+
+    Each prism within the margin has one contact. At most `MAXCONPAIR` contacts are written. Returns their number.
+    """
+    load_geom(m, d, 1, geom2)
+    to_field(d, geom1, geom2)
+    d.work.shape_inflate = d.work.near_margin
+    bound_in_field(m, d)
+    d.work.shape_inflate = 0.0
+    d.work.core_radius = shrink_to_core(m, d, 1, geom2)
+    return collide_prisms(m, d, geom1, touch_prism)
 
 
 @kernel

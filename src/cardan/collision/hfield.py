@@ -2,8 +2,9 @@
 
 A height field is a grid of elevations over a rectangle, on a base of constant thickness. Each cell is split along its
 diagonal into two triangles. The volume under a triangle is a prism between three elevations and three base points. Each
-prism under the bounding box of the other geom is passed as shape 0 of the pair to the convex collision function
-(`cardan.collision.mpr`). All computations are in the frame of the field.
+prism under the bounding box of the other geom is passed as shape 0 of the pair to a convex collision function
+(`cardan.collision.mpr`; with the flag ``nativeccd``, `cardan.collision.distance`). All computations are in the frame of
+the field.
 
 If two support points are equally far, the choice between them decides to which part of a flat face the depth is
 measured. Rounding determines this choice. To give the same results as the reference, operations have the reference's

@@ -22,7 +22,7 @@ from cardan.collision.box_clip import box_box_clip
 from cardan.collision.broadphase import are_parent_and_child, bits_match
 from cardan.collision.capsule_box import capsule_box
 from cardan.collision.convex import convex_convex
-from cardan.collision.distance import exact_convex
+from cardan.collision.distance import exact_convex, exact_hfield
 from cardan.collision.hfield import hfield_convex
 from cardan.collision.plane_polygon import plane_mesh_polygon
 from cardan.collision.sdf.descent import sdf_descent
@@ -74,7 +74,7 @@ COLLIDERS: dict[tuple[int, int], Callable[..., Any]] = {
 }
 """Collision functions by the types of two geoms, the lower type first; later rows replace earlier ones."""
 
-EXACT = {convex_convex: exact_convex}
+EXACT = {convex_convex: exact_convex, hfield_convex: exact_hfield}
 """Replacements for collision functions if the flag ``nativeccd`` is set in ``opt.enableflags``."""
 LATER = {box_box: box_box_clip, plane.plane_mesh: plane_mesh_polygon}
 """Replacements for collision functions in models with the behaviour of MuJoCo 4.0."""

@@ -1,7 +1,8 @@
 """Sleep policies: which trees may sleep (spec: XML reference, body, sleep; ``m.tree_sleep_policy``).
 
 A policy that the user gives for the body at the root of a tree is kept. Without one, trees that are moved by actuators
-may not sleep, nor may those of flexes to which no equality constraint belongs. Trees that tendons couple by forces, or tendons that move more than two trees, may not sleep in any case.
+may not sleep, nor may those of flexes without equality constraints. Trees that tendons couple by forces, or tendons
+that move more than two trees, may not sleep in any case.
 """
 
 from __future__ import annotations

@@ -276,7 +276,7 @@ def convex_apart(m: Model, d: Data, geom: int, flex: int, element: int) -> int:
         return 0
     if is_curved(m, geom):
         smooth_gap(m, d, n)
-    return put_closest(d, leave_cores(d, radius1, radius2))
+    return put_closest(d, 0, leave_cores(d, radius1, radius2))
 
 
 @kernel
@@ -289,7 +289,7 @@ def elements_apart(m: Model, d: Data, flex1: int, element1: int, flex2: int, ele
     radius2 = load_points(m, d, 1, flex2, element2)
     if find_gap(m, d, radius1 + radius2) == 0:
         return 0
-    return put_closest(d, leave_cores(d, radius1, radius2))
+    return put_closest(d, 0, leave_cores(d, radius1, radius2))
 
 
 @kernel

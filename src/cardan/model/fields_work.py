@@ -445,4 +445,5 @@ WORK: tuple[Field, ...] = (
     Field("work.row_R", "f8", ("nefc",), "discrete: efc_R before rows are scaled"),
     Field("work.row_aref", "f8", ("nefc",), "discrete: efc_aref before rows are scaled"),
     Field("work.arranged_rows", "i8", (), "solver: number of rows that find_islands arranged for it, or 0"),
+    Field("work.core_radius", "f8", (), "collision: radius around the core of the shape that meets a height field"),
 )
