@@ -28,10 +28,16 @@ def fields_of(m, names):
     return found
 
 
-def state_of(mujoco, m, moved=0.0):
+def finish_searches(m):
+    """Let searches for closest points and the constraint solver go on until they are exact."""
+    m.opt.ccd_tolerance, m.opt.ccd_iterations = 1e-15, 1000
+    m.opt.tolerance, m.opt.iterations = 1e-15, 3000
+
+
+def state_of(mujoco, m, moved=0.0, seed=0):
     """Data at keyframe 0, or at the initial state, with small random velocities, activations and controls.
 
-    Positions are moved by random numbers of the size ``moved``.
+    Positions are moved by random numbers of the size ``moved``, which depend on ``seed``.
     """
     d = mujoco.MjData(m)
     if m.nkey:
@@ -40,7 +46,7 @@ def state_of(mujoco, m, moved=0.0):
     d.qvel[:] += rng.normal(0.0, 0.1, m.nv)
     d.ctrl[:] += rng.uniform(-0.1, 0.1, m.nu)
     d.act[:] += rng.uniform(0.0, 0.1, m.na)
-    d.qpos[:] += moved * rng.normal(0.0, 1.0, m.nq)
+    d.qpos[:] += moved * np.random.default_rng(seed).normal(0.0, 1.0, m.nq)
     return d
 
 
@@ -55,14 +61,16 @@ def inertia(mujoco, m, d):
     return full
 
 
-def measured(mujoco, m, moved=0.0, integrator=""):
+def measured(mujoco, m, moved=0.0, integrator="", seed=0):
     """Quantities after `mj_forward` and after some steps, by part and name, in the order in which they arise.
 
-    ``integrator`` names an integrator (``DISCRETE``) that replaces the model's own.
+    ``integrator`` names an integrator (``DISCRETE``) that replaces the model's own. Geoms are moved in their bodies as
+    positions are in `state_of`.
     """
+    m.geom_pos[:] += moved * np.random.default_rng(seed).normal(0.0, 1.0, (m.ngeom, 3))
     if integrator:
         m.opt.integrator = int(getattr(mujoco.mjtIntegrator, "mjINT_" + integrator))
-    d = state_of(mujoco, m, moved)
+    d = state_of(mujoco, m, moved, seed)
     mujoco.mj_forward(m, d)
     parts = {"smooth": {}, "forward": {}}
     for name in SMOOTH:
@@ -72,7 +80,7 @@ def measured(mujoco, m, moved=0.0, integrator=""):
         parts["forward"]["contact." + name] = np.array(getattr(d.contact, name), dtype=float)
     for name in (*ROWS, *FORWARD):
         parts["forward"][name] = np.array(getattr(d, name), dtype=float)
-    d = state_of(mujoco, m, moved)
+    d = state_of(mujoco, m, moved, seed)
     done = 0
     for steps in STEPS:
         for _ in range(done, steps):

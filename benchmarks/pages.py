@@ -192,6 +192,7 @@ COLUMNS: dict[str, Columns] = {
     "compat": {
         "equal": lambda row: f"{row['equal']} of {row['models']}",
         "ties": lambda row: str(row.get("ties", 0)),
+        "equal at the end": lambda row: str(row.get("ends", 0)),
         "tolerance": number("tolerance", ".0e"),
         "first to differ": lambda row: row["first"],
     },

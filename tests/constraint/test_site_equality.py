@@ -140,3 +140,18 @@ def test_forces_on_bodies() -> None:
         total += (-1.0) ** row * d.cfrc_ext[m.body(name).id][3:]
     np.testing.assert_allclose(both[3:], 0.0, rtol=0.0, atol=1e-10)
     np.testing.assert_allclose(np.abs(total), 2.0 * np.abs(d.efc_force[:3]), rtol=1e-10)
+
+
+def test_kinds_of_other_objects() -> None:
+    """Only connects and welds have a kind of objects, as in 4.0.0; other constraints are saved by their type."""
+    xml = """
+<mujoco><worldbody><body><joint name="x" axis="1 0 0" type="slide"/><joint name="y" type="slide"/><geom size=".1"/>
+</body></worldbody><tendon><fixed name="t"><joint joint="x" coef="2"/></fixed></tendon>
+<equality><joint joint1="x" joint2="y"/><tendon tendon1="t"/><connect body1="world" body2="b" anchor="0 0 0"/></equality>
+</mujoco>""".replace("<body>", '<body name="b">')
+    there = later_run("out = mujoco.MjModel.from_xml_string(xml).eq_objtype.tolist()", xml=xml)
+    m = cardan.MjModel.from_xml_string(xml, compat="4.0")
+    assert m.eq_objtype.tolist() == there
+    again = cardan.MjModel.from_xml_string(m.to_xml())
+    for field in ("eq_objtype", "eq_obj1id", "eq_obj2id", "eq_data"):
+        np.testing.assert_allclose(getattr(again, field), getattr(m, field), rtol=0.0, atol=1e-12)

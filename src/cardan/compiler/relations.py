@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from cardan.compiler.columns import Resolved, table
 from cardan.compiler.flexes.elastic import resists_stretching
 from cardan.compiler.geoms import condims
-from cardan.enums.codes import EQ_CONNECT, EQ_WELD, OBJ_SITE
+from cardan.enums.codes import EQ_CONNECT, EQ_WELD, OBJ_SITE, OBJ_UNKNOWN
 from cardan.maths.quaternion import mul_quat, neg_quat, normalize4, rot_vec_quat
 from cardan.maths.vector import add3, sub3
 from cardan.model import internals
@@ -133,7 +133,7 @@ def add_equalities(build: Build) -> None:
         build.sizes["nemax"] = build.sizes.get("nemax", 0) + rows * len(run)
         objects1 += own1
         objects2 += own2
-        kinds += [OBJECT[kind]] * len(run)
+        kinds += [OBJECT[kind] if kind in ("body", "site") else OBJ_UNKNOWN] * len(run)
         which += [len(read)] * len(run)
         read.append(element if element.pattern is None else element.pattern.model)
     equalities = Resolved(read)

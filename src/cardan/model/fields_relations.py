@@ -21,7 +21,7 @@ EQUALITY: tuple[Field, ...] = (
     Field("eq_type", "i4", ("neq",), "type of constraint (mjtEq)"),
     Field("eq_obj1id", "i4", ("neq",), "id of the first object"),
     Field("eq_obj2id", "i4", ("neq",), "id of the second object, or -1"),
-    Field("eq_objtype", "i4", ("neq",), "kind of the objects (mjtObj); a connect or weld is of bodies or of sites"),
+    Field("eq_objtype", "i4", ("neq",), "kind of the objects of a connect or weld (mjtObj): bodies or sites; else 0"),
     Field("eq_active0", "u1", ("neq",), "whether the constraint is active after a reset"),
     Field("eq_solref", "f8", ("neq", 2), "solref of the constraint"),
     Field("eq_solimp", "f8", ("neq", 5), "solimp of the constraint"),

@@ -53,10 +53,11 @@ def _put_equalities(scribe: Scribe) -> None:
         for name, part in EQUALITY_DATA[tag].items():
             entries = plain(m.eq_data[number, part])
             values[name] = entries[0] if row.attributes[name].scalar else entries
-        kind, objects = int(m.eq_objtype[number]), (int(m.eq_obj1id[number]), int(m.eq_obj2id[number]))
-        for name in ("anchor", "relpose") if int(m.eq_objtype[number]) == OBJ_SITE else ():
+        objtype, objects = int(m.eq_objtype[number]), (int(m.eq_obj1id[number]), int(m.eq_obj2id[number]))
+        for name in ("anchor", "relpose") if objtype == OBJ_SITE else ():
             values.pop(name, None)
-        for reference, obj in zip(equality_objects(row, keywords.OBJECT.words[kind]), objects, strict=False):
+        kind = keywords.OBJECT.words[objtype] if objtype else tag  # of joints, tendons and flexes
+        for reference, obj in zip(equality_objects(row, kind), objects, strict=False):
             # if no second body is named, a body is attached to the world
             if obj or reference.name != "body2":
                 values[reference.name] = scribe.name(reference.kind or "", obj)
