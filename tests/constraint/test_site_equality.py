@@ -147,7 +147,7 @@ def test_kinds_of_other_objects() -> None:
     xml = """
 <mujoco><worldbody><body><joint name="x" axis="1 0 0" type="slide"/><joint name="y" type="slide"/><geom size=".1"/>
 </body></worldbody><tendon><fixed name="t"><joint joint="x" coef="2"/></fixed></tendon>
-<equality><joint joint1="x" joint2="y"/><tendon tendon1="t"/><connect body1="world" body2="b" anchor="0 0 0"/></equality>
+<equality><joint joint1="x" joint2="y"/><tendon tendon1="t"/><connect body1="b" anchor="0 0 0"/></equality>
 </mujoco>""".replace("<body>", '<body name="b">')
     there = later_run("out = mujoco.MjModel.from_xml_string(xml).eq_objtype.tolist()", xml=xml)
     m = cardan.MjModel.from_xml_string(xml, compat="4.0")
