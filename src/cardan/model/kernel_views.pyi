@@ -1103,6 +1103,7 @@ class _Data_work:
     row_diag: Final[Array1]
     row_R: Final[Array1]
     row_aref: Final[Array1]
+    arranged_rows: int
     core_radius: float
     actuator_load: Final[Array1]
     actuator_length_slope: Final[Array1]
