@@ -15,7 +15,10 @@ from cardan.spec.schema.keywords import DATA_TYPE, GEOM, OBJECT, OBJECT_KIND, RE
 from cardan.spec.schema.sensor import CONTACT_DATA, RANGE_DATA
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from cardan.compiler.build import Build
+    from cardan.compiler.plugins import Instance
     from cardan.spec.element import Element
 
 _AXIS, _QUAT = DATA_TYPE["axis"], DATA_TYPE["quaternion"]
@@ -93,21 +96,7 @@ def add_sensors(build: Build) -> None:
     objects: list[tuple[int, int]] = []
     references: list[tuple[int, int]] = []
     for number, (element, plugin) in enumerate(zip(elements, plugins, strict=True)):
-        row = SENSORS.get(element.row.tag)
-        parameters = (0, 0, 0)
-        if element.row.tag == "contact":
-            row, parameters = contact_row(element)
-        elif element.row.tag == "rangefinder":
-            row, parameters = _range_row(build, element)
-        elif element.row.tag == "tactile":
-            row = _tactile_row(build, element)
-        elif element.attributes.get("enclosed"):
-            row, parameters = SENSORS["insidesite"]._replace(datatype=DATA_TYPE["real"]), (1, 0, 0)
-        elif row is None and plugin is not None:
-            dim = size_of(plugin.plugin.nsensordata, plugin.config)
-            row = SensorRow(SENS_PLUGIN, dim, DATA_TYPE["real"], plugin.plugin.needstage, _any_object(element))
-        elif row is None:
-            row = _user_row(element, sensors.one(number))
+        row, parameters = _row_of(build, sensors, number, plugin)
         about = _object(build, row, element)
         _check(build, element, about[1], types)
         if element.row.tag in _OF_OUTPUTS:
@@ -117,12 +106,7 @@ def add_sensors(build: Build) -> None:
         objects.append(about)
         references.append(_reference(build, element))
     cutoff, noise = sensors["cutoff"], sensors.get("noise", 0.0)
-    for element, row, bound, deviation in zip(elements, rows, cutoff, noise, strict=True):
-        if bound > 0.0 and row.datatype in _UNBOUNDED and element.tag not in _DISTANCES:
-            raise element.error("axes and quaternions have no cutoff", "cutoff")
-        for name, value in (("cutoff", bound), ("noise", deviation)):
-            if value < 0.0:
-                raise element.error(f"must not be negative, found {value:g}", name)
+    _check_bounds(elements, rows, cutoff, noise)
     dims = [row.dim for row in rows]
     add_histories(build, "sensor", sensors, dims)
     addresses = [*accumulate(dims, initial=0)]
@@ -144,6 +128,40 @@ def add_sensors(build: Build) -> None:
         sensor_plugin=[-1 if plugin is None else plugin.id for plugin in plugins],
         sensor_user=build.users("sensor", sensors),
     )
+
+
+def _row_of(
+    build: Build, sensors: Resolved, number: int, plugin: Instance | None
+) -> tuple[SensorRow, tuple[int, int, int]]:
+    """Return the row and the integer parameters of sensor ``number``, by its type. Raises MjcfError."""
+    element = sensors.elements[number]
+    row = SENSORS.get(element.row.tag)
+    if element.row.tag == "contact":
+        return contact_row(element)
+    if element.row.tag == "rangefinder":
+        return _range_row(build, element)
+    if element.row.tag == "tactile":
+        row = _tactile_row(build, element)
+    elif element.attributes.get("enclosed"):
+        return SENSORS["insidesite"]._replace(datatype=DATA_TYPE["real"]), (1, 0, 0)
+    elif row is None and plugin is not None:
+        dim = size_of(plugin.plugin.nsensordata, plugin.config)
+        row = SensorRow(SENS_PLUGIN, dim, DATA_TYPE["real"], plugin.plugin.needstage, _any_object(element))
+    elif row is None:
+        row = _user_row(element, sensors.one(number))
+    return row, (0, 0, 0)
+
+
+def _check_bounds(
+    elements: Sequence[Element], rows: Sequence[SensorRow], cutoffs: Sequence[float], noises: Sequence[float]
+) -> None:
+    """Check cutoffs and noises of sensors. Raises MjcfError."""
+    for element, row, bound, deviation in zip(elements, rows, cutoffs, noises, strict=True):
+        if bound > 0.0 and row.datatype in _UNBOUNDED and element.tag not in _DISTANCES:
+            raise element.error("axes and quaternions have no cutoff", "cutoff")
+        for name, value in (("cutoff", bound), ("noise", deviation)):
+            if value < 0.0:
+                raise element.error(f"must not be negative, found {value:g}", name)
 
 
 def _user_row(element: Element, values: dict[str, Any]) -> SensorRow:
