@@ -44,6 +44,7 @@ LATER_WORK: tuple[Field, ...] = (
     Field("work.qpos_asleep", "f8", ("nq",), "sleep: qpos of sleeping trees when they fell asleep"),
     Field("work.edge_strain", "f8", ("nflexedge",), "flexes: squared length minus squared length at rest, m^2"),
     Field("work.edge_rate", "f8", ("nflexedge",), "flexes: rate of the squared length in the past step, m^2/s"),
+    Field("work.edge_pull", "f8", ("nflexedge",), "discrete: tension of the edge over its length, N/m"),
     Field("work.edge_tension", "f8", ("nflexedge",), "flexes: elastic force along the edge, N"),
     Field("work.edge_drag", "f8", ("nflexedge",), "flexes: damping force along the edge, N"),
     Field("work.vertex_speed", "f8", ("nflexvert", 3), "flexes: velocity of the vertex, world frame, m/s"),

@@ -1123,6 +1123,7 @@ class _Data_work:
     qpos_asleep: Final[Array1]
     edge_strain: Final[Array1]
     edge_rate: Final[Array1]
+    edge_pull: Final[Array1]
     edge_tension: Final[Array1]
     edge_drag: Final[Array1]
     vertex_speed: Final[Array2]

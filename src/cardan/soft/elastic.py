@@ -33,7 +33,8 @@ STIFFNESS_NUMBERS = {2: 21, 3: 24}
 """Count of numbers of an element in `flex_stiffness`, by dimension: an upper triangle, then zeros."""
 _SHELL_ROW, _SOLID_ROW = STIFFNESS_NUMBERS[2], STIFFNESS_NUMBERS[3]
 _MOST_EDGES = 6
-_NOTHING = (0.0, 0.0, 0.0)
+NOTHING = (0.0, 0.0, 0.0)
+"""No force, or no velocity."""
 
 
 def has_elastic_flexes(m: AnyModel) -> bool:
@@ -48,7 +49,26 @@ def is_elastic(m: Model, flex: int) -> bool:
 
 
 @kernel
-def _elongate(m: Model, d: Data, flex: int) -> None:
+def element_edges(m: Model, flex: int) -> int:
+    """Count of edges of an element of a flex of dimension 2 or 3."""
+    return 3 if m.flex_dim[flex] == 2 else 6
+
+
+@kernel
+def element_stiffness(m: Model, flex: int, element: int) -> int:
+    """Return the address in `flex_stiffness` of the matrix of an element."""
+    return m.flex_stiffnessadr[flex] + element * (_SHELL_ROW if m.flex_dim[flex] == 2 else _SOLID_ROW)
+
+
+@kernel
+def upper_entry(count: int, i: int, j: int) -> int:
+    """Index of entry (`i`, `j`) of a symmetric matrix with `count` rows, whose upper triangle is stored row by row."""
+    low, high = min(i, j), max(i, j)
+    return low * count - low * (low - 1) // 2 + high - low
+
+
+@kernel
+def elongate(m: Model, d: Data, flex: int) -> None:
     """Set `work.edge_strain` and `work.edge_rate` of a flex's edges to elongations e (m^2) and rates r (m^2/s)."""
     h = m.opt.timestep
     for edge in range(m.flex_edgeadr[flex], m.flex_edgeadr[flex] + m.flex_edgenum[flex]):
@@ -104,7 +124,7 @@ def _stretch(m: Model, d: Data, flex: int, springs: bool, dampers: bool) -> None
     """Add the forces of stretched elements of a flex to the generalised forces."""
     start, stop = m.flex_edgeadr[flex], m.flex_edgeadr[flex] + m.flex_edgenum[flex]
     damping = m.flex_damping[flex] if dampers else 0.0
-    _elongate(m, d, flex)
+    elongate(m, d, flex)
     if springs:
         sum_elements(m, d, flex, d.work.edge_strain, d.work.edge_tension)
     if damping != 0.0:
@@ -143,7 +163,7 @@ def vertex_velocity(m: Model, d: Data, vertex: int) -> Vec3:
 
 
 @kernel
-def _add_to(target: Array2, row: int, force: Vec3) -> None:
+def add_to(target: Array2, row: int, force: Vec3) -> None:
     """Add a vector to a row of an array (n, 3)."""
     for i in range(3):
         target[row, i] += force[i]
@@ -162,20 +182,20 @@ def _bend_hinge(m: Model, d: Data, flex: int, edge: int) -> None:
         row = at + 4 * i
         force = add3(scale3(d1, -m.flex_bending[row + 1]), scale3(d2, -m.flex_bending[row + 2]))
         vertex = hinge_vertex(m, flex, edge, i)
-        _add_to(d.work.vertex_force, vertex, add_scaled3(force, d3, -m.flex_bending[row + 3]))
+        add_to(d.work.vertex_force, vertex, add_scaled3(force, d3, -m.flex_bending[row + 3]))
         if damping != 0.0:
-            drag = _NOTHING
+            drag = NOTHING
             for j in range(4):
                 speed = get3(d.work.vertex_speed, hinge_vertex(m, flex, edge, j))
                 drag = add_scaled3(drag, speed, -damping * m.flex_bending[row + j])
-            _add_to(d.work.vertex_drag, vertex, drag)
+            add_to(d.work.vertex_drag, vertex, drag)
     volume = m.flex_bending[at + 16]
     if volume != 0.0:
         g1, g2, g3 = cross(d2, d3), cross(d3, d1), cross(d1, d2)
-        _add_to(d.work.vertex_force, hinge_vertex(m, flex, edge, 0), scale3(add3(add3(g1, g2), g3), volume))
-        _add_to(d.work.vertex_force, hinge_vertex(m, flex, edge, 1), scale3(g1, -volume))
-        _add_to(d.work.vertex_force, hinge_vertex(m, flex, edge, 2), scale3(g2, -volume))
-        _add_to(d.work.vertex_force, hinge_vertex(m, flex, edge, 3), scale3(g3, -volume))
+        add_to(d.work.vertex_force, hinge_vertex(m, flex, edge, 0), scale3(add3(add3(g1, g2), g3), volume))
+        add_to(d.work.vertex_force, hinge_vertex(m, flex, edge, 1), scale3(g1, -volume))
+        add_to(d.work.vertex_force, hinge_vertex(m, flex, edge, 2), scale3(g2, -volume))
+        add_to(d.work.vertex_force, hinge_vertex(m, flex, edge, 3), scale3(g3, -volume))
 
 
 @kernel
@@ -183,8 +203,8 @@ def _apply_at_vertices(m: Model, d: Data, flex: int, force: Array2, result: Arra
     """Add the generalised forces of `force` (nflexvert, 3) on the vertices of a flex to `result` and qfrc_passive."""
     for vertex in range(m.flex_vertadr[flex], m.flex_vertadr[flex] + m.flex_vertnum[flex]):
         point, body = get3(d.flexvert_xpos, vertex), m.flex_vertbodyid[vertex]
-        apply_ft(m, d, get3(force, vertex), _NOTHING, point, body, result)
-        apply_ft(m, d, get3(force, vertex), _NOTHING, point, body, d.qfrc_passive)
+        apply_ft(m, d, get3(force, vertex), NOTHING, point, body, result)
+        apply_ft(m, d, get3(force, vertex), NOTHING, point, body, d.qfrc_passive)
 
 
 @kernel
@@ -192,8 +212,8 @@ def _bend(m: Model, d: Data, flex: int, springs: bool, dampers: bool) -> None:
     """Add the forces of the hinges of a shell to the generalised forces."""
     for vertex in range(m.flex_vertadr[flex], m.flex_vertadr[flex] + m.flex_vertnum[flex]):
         set3(d.work.vertex_speed, vertex, vertex_velocity(m, d, vertex))
-        set3(d.work.vertex_force, vertex, _NOTHING)
-        set3(d.work.vertex_drag, vertex, _NOTHING)
+        set3(d.work.vertex_force, vertex, NOTHING)
+        set3(d.work.vertex_drag, vertex, NOTHING)
     for edge in range(m.flex_edgeadr[flex], m.flex_edgeadr[flex] + m.flex_edgenum[flex]):
         if m.flex_edgeflap[edge, 1] >= 0:
             _bend_hinge(m, d, flex, edge)

@@ -4,7 +4,8 @@ Solvers read the inertia matrix and its factor (qM, qLD, qLDiagInv) and the acce
 run, these fields hold the metric, its factor, and forces that include the implicit part of springs: `enter_metric`
 exchanges them, `leave_metric` exchanges them back.
 
-Tendons and actuators that couple different branches of the tree do not fit the pattern of qM. During the solve they are
+Tendons and actuators that couple different branches of the tree do not fit the pattern of qM, nor do elastic flexes
+(`cardan.solver.elastic_rows`). During the solve they are
 further rows of the constraint Jacobian, after the others. Their weight is w = h d + h^2 k, as in the metric. Their cost
 is quadratic everywhere: ``w/2 (J (x - a))^2``, where a is the acceleration without constraints. Thus all parts of the
 solvers handle them: islands, sparse patterns, line searches. `work.nloose` is the number of these rows.
@@ -24,18 +25,16 @@ from cardan.dynamics.inertia import factor_ld, mul_m, solve_m
 from cardan.dynamics.jacobian import is_sparse
 from cardan.dynamics.metric import add_drag, exchange_inertia
 from cardan.dynamics.tendon import tendon_moment
-from cardan.enums.codes import CNSTR_EQUALITY, CNSTRSTATE_QUADRATIC, CNSTRSTATE_SATISFIED
+from cardan.enums.codes import CNSTRSTATE_QUADRATIC, CNSTRSTATE_SATISFIED
 from cardan.jit import OK, kernel, stage
 from cardan.maths.types import Array1, ConstIntArray1
 from cardan.model.kernel_views import Data, Model
-from cardan.model.tables import GROW_EFC, GROW_NNZJ
 from cardan.solver.dense import change_dense_hessian, factor_dense, solve_dense, start_dense_hessian
 from cardan.solver.dual import update_states
+from cardan.solver.elastic_rows import append_elastic, open_loose
 from cardan.solver.islands import dof_range, partition
 from cardan.solver.newton import prepare_island
 from cardan.solver.sparse import factor_sparse, solve_sparse
-
-NEED_ROWS, NEED_ENTRIES = int(GROW_EFC), int(GROW_NNZJ)
 
 
 @kernel
@@ -43,35 +42,17 @@ def _append_row(
     m: Model, d: Data, i: int, adr: ConstIntArray1, dofs: ConstIntArray1, moment: Any, weight: float
 ) -> int:
     """Append row `i` of the Jacobian of tendons or actuators (as in `metric._add_coupling`); return OK or a request."""
-    sparse, nv = is_sparse(m), int(m.nv)
-    row, start = int(d.nefc), int(d.nnzJ)
-    entries = int(adr[i + 1] - adr[i]) if sparse else nv
-    if row + 1 > len(d.efc_type):
-        d.work.need = row + 1
-        return NEED_ROWS
-    if start + entries > len(d.efc_J):
-        d.work.need = start + entries
-        return NEED_ENTRIES
-    if sparse:
-        d.efc_J_rownnz[row] = entries
-        d.efc_J_rowadr[row] = start
-    else:
-        for k in range(nv):
-            d.efc_J[start + k] = 0.0
+    sparse = is_sparse(m)
+    row = open_loose(m, d, 1, int(adr[i + 1] - adr[i]), i, weight)
+    if row < 0:
+        return -row
+    start = int(d.efc_J_rowadr[row]) if sparse else row * int(m.nv)
     for k in range(adr[i], adr[i + 1]):
         if sparse:
             d.efc_J_colind[start + k - adr[i]] = dofs[k]
             d.efc_J[start + k - adr[i]] = moment(m, d, i, k)
         else:
             d.efc_J[start + dofs[k]] = moment(m, d, i, k)
-    d.efc_type[row] = CNSTR_EQUALITY
-    d.efc_id[row] = i
-    d.efc_pos[row] = d.efc_margin[row] = d.efc_frictionloss[row] = d.efc_aref[row] = d.efc_vel[row] = 0.0
-    d.efc_D[row] = weight
-    d.efc_R[row] = 1.0 / weight
-    d.nefc = row + 1
-    d.nnzJ = start + entries
-    d.work.nloose += 1
     return OK
 
 
@@ -89,6 +70,8 @@ def append_loose(m: Model, d: Data) -> int:
         if status == OK and d.work.actuator_loose[out] != 0:
             weight = d.work.metric_actuator[out]
             status = _append_row(m, d, out, m.aux.moment_rowadr, m.aux.moment_colind, actuator_moment, weight)
+    if status == OK and m.nflexstiffness > 0:
+        status = append_elastic(m, d)
     if status != OK:
         d.nefc = rows
         d.nnzJ = entries

@@ -17,6 +17,7 @@ from cardan.dynamics.tendon import tendon_moment
 from cardan.jit import OK, kernel, stage
 from cardan.maths.types import Array1, ConstArray1, ConstIntArray1
 from cardan.model.kernel_views import Data, Model
+from cardan.soft.elastic_metric import add_elastic_metric
 from cardan.solver.free_bodies import turns_freely
 from cardan.step.integrators import has_damping
 
@@ -34,8 +35,8 @@ def inverse_force(m: Model, d: Data) -> int:
 def multiply_metric(m: Model, d: Data, result: Array1, vector: ConstArray1) -> None:
     """Set `result` (nv,) to the effective metric of the integrator discrete times `vector` (nv,), another array.
 
-    The metric includes tendons and actuators that do not fit the pattern of qM, and gyroscopic terms of free bodies
-    without constraints. Overwrites the blocks of these bodies in qDeriv.
+    The metric includes elastic flexes, tendons and actuators that do not fit the pattern of qM, and gyroscopic terms of
+    free bodies without constraints. Overwrites the blocks of these bodies in qDeriv.
     """
     mul_symmetric(m, d.work.metric, result, vector)
     for tendon in range(m.ntendon):
@@ -46,6 +47,8 @@ def multiply_metric(m: Model, d: Data, result: Array1, vector: ConstArray1) -> N
         if d.work.actuator_loose[out] != 0:
             rows, dofs, weight = m.aux.moment_rowadr, m.aux.moment_colind, d.work.metric_actuator[out]
             _add_loose(m, d, out, rows, dofs, actuator_moment, weight, result, vector)
+    if m.nflexstiffness > 0:
+        add_elastic_metric(m, d, vector, result)
     for joint in range(m.njnt):
         first = m.jnt_dofadr[joint]
         if turns_freely(m, d, first):

@@ -86,6 +86,7 @@ from cardan.sensor.table import (
 from cardan.soft.contacts import soft_collision
 from cardan.soft.edges import edge_derivatives, edge_energy, edge_forces, edge_velocity, edges, has_edges
 from cardan.soft.elastic import elastic_forces, has_elastic_flexes
+from cardan.soft.elastic_metric import elastic_metric
 from cardan.soft.flex import flex, has_flexes
 from cardan.solver.choice import is_dual, solver_stages, wants_islands
 from cardan.solver.islands import find_islands
@@ -302,8 +303,11 @@ def _without_velocity_matrix(m: MjModel) -> list[Any]:
             "the integrators implicit and implicitfast are not supported in models with elastic flexes "
             '(<elasticity young="...">): use discrete, or Euler with a small time step'
         )
-    if m.opt.integrator == mjtIntegrator.mjINT_DISCRETE:
-        raise FatalError("the integrator discrete does not support elastic flexes yet (docs/status.md): use Euler")
+    if is_discrete(m) and is_dual(m):
+        raise FatalError(
+            "discrete integrator: the solver PGS and noslip_iterations are not supported in models with elastic flexes "
+            "(they need a factor of the metric): use Newton or CG, without noslip"
+        )
     return []
 
 
@@ -378,6 +382,7 @@ METRIC = (
     recover_inertia,
     when(has_medium, drag_derivatives),
     effective_metric,
+    when(has_elastic_flexes, elastic_metric),
     effective_rows,
     when(has_adhesion, add_adhesion),
 )
