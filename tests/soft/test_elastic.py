@@ -28,7 +28,7 @@ MATERIALS = {
     "both": (*SHELL, 'thickness=".1" elastic2d="both"'),
 }
 QUIET = '<contact selfcollide="none" contype="0" conaffinity="0"/>'
-MODEL = """<mujoco><option gravity="0 0 -1" timestep="1e-4" {option}/><worldbody>
+MODEL = """<mujoco><option gravity="0 0 -1" timestep="1e-4" {option}><flag {flag}/></option><worldbody>
 <body name="base" pos="0 0 1"><joint axis="0 1 0"/><geom size=".1" contype="0" conaffinity="0"/>
 <flexcomp name="f" type="direct" dim="{dim}" point="{points}" element="{elements}" radius=".01" mass="1">
 <elasticity young="20" poisson=".25" damping=".3" {more}/>{quiet}<pin id="0 2"/></flexcomp></body>
@@ -42,7 +42,6 @@ LATER = """
 m = mujoco.MjModel.from_xml_string(xml)
 d = mujoco.MjData(m)
 d.qpos, d.qvel = qpos, qvel
-m.opt.disableflags = flags
 mujoco.mj_forward(m, d)
 out = {name: np.array(getattr(m, name)) for name in fields}
 out |= {name: np.array(getattr(d, name)) for name in forces}
@@ -50,15 +49,15 @@ for _ in range(20):
     mujoco.mj_step(m, d)
 out["after"] = np.array(d.qpos)
 """
-DISABLED = {"": 0, "spring": 1 << 5, "damper": 1 << 6}
 
 
-def model_text(name: str, option: str = "") -> str:
+def model_text(name: str, option: str = "", disabled: str = "") -> str:
     """A flex of irregular elements, partly on a body that turns."""
+    flag = f'{disabled}="disable"' if disabled else ""
     dim, elements, more = MATERIALS[name]
     points = np.random.default_rng(1).normal(size=(7, 3)).round(3)
     words = " ".join(map(str, points.ravel()))
-    return MODEL.format(option=option, dim=dim, points=words, elements=elements, more=more, quiet=QUIET)
+    return MODEL.format(option=option, flag=flag, dim=dim, points=words, elements=elements, more=more, quiet=QUIET)
 
 
 def deformed(m: cardan.MjModel) -> cardan.MjData:
@@ -84,7 +83,7 @@ def test_fields_forces_and_steps(name: str, jacobian: str, compat: str) -> None:
     xml = model_text(name, f'jacobian="{jacobian}"')
     m = cardan.MjModel.from_xml_string(xml, compat=compat)
     d = deformed(m)
-    theirs = later_run(LATER, xml=xml, qpos=d.qpos.copy(), qvel=d.qvel.copy(), flags=0, fields=FIELDS, forces=FORCES)
+    theirs = later_run(LATER, xml=xml, qpos=d.qpos.copy(), qvel=d.qvel.copy(), fields=FIELDS, forces=FORCES)
     for field in FIELDS:
         np.testing.assert_allclose(getattr(m, field), theirs[field], rtol=1e-9, atol=1e-12, err_msg=field)
     cardan.mj_forward(m, d)
@@ -99,11 +98,11 @@ def test_fields_forces_and_steps(name: str, jacobian: str, compat: str) -> None:
 
 @pytest.mark.parametrize("flag", ["spring", "damper"])
 def test_flags(flag: str) -> None:
-    xml = model_text("both", "").replace('timestep="1e-4" />', f'timestep="1e-4"><flag {flag}="disable"/></option>')
+    xml = model_text("both", disabled=flag)
     m = cardan.MjModel.from_xml_string(xml, compat="4.0")
     d = deformed(m)
     state = {"qpos": d.qpos.copy(), "qvel": d.qvel.copy()}
-    theirs = later_run(LATER, xml=xml, **state, flags=DISABLED[flag], fields=(), forces=FORCES)
+    theirs = later_run(LATER, xml=xml, **state, fields=(), forces=FORCES)
     cardan.mj_forward(m, d)
     assert not np.any(d.qfrc_spring if flag == "spring" else d.qfrc_damper)
     np.testing.assert_allclose(d.qfrc_passive, theirs["qfrc_passive"], rtol=1e-9, atol=1e-9)
@@ -192,7 +191,7 @@ def test_rk4() -> None:
     m = cardan.MjModel.from_xml_string(xml, compat="4.0")
     d = deformed(m)
     state = {"qpos": d.qpos.copy(), "qvel": d.qvel.copy()}
-    theirs = later_run(LATER, xml=xml, **state, flags=0, fields=(), forces=())
+    theirs = later_run(LATER, xml=xml, **state, fields=(), forces=())
     for _ in range(20):
         cardan.mj_step(m, d)
     np.testing.assert_allclose(d.qpos, theirs["after"], atol=1e-9)
@@ -274,6 +273,92 @@ def test_constraints_and_elasticity() -> None:
     assert grid(2, "3 3 1", shell.format("bend"), edge).neq == 1
     with pytest.raises(MjcfError, match="both constrained edges and elasticity"):
         grid(2, "3 3 1", shell.format("both"), edge)
+
+
+IMPLICIT = """
+m = mujoco.MjModel.from_xml_string(xml)
+d = mujoco.MjData(m)
+d.qpos, d.qvel = qpos, qvel
+mujoco.mj_forward(m, d)
+out = {name: np.array(getattr(d, name)) for name in ("qacc", "qacc_smooth")}
+for _ in range(20):
+    mujoco.mj_step(m, d)
+out["after"] = np.array(d.qpos)
+"""
+
+
+def stiff_text(name: str, option: str = "", disabled: str = "") -> str:
+    """A model for large steps of the integrator discrete."""
+    text = model_text(name, f'integrator="discrete" tolerance="1e-14" iterations="500" {option}', disabled)
+    return text.replace("1e-4", "5e-3").replace('young="20"', 'young="2000"').replace('damping=".3"', 'damping=".01"')
+
+
+@pytest.mark.parametrize("flag", ["", "spring", "damper"])
+@pytest.mark.parametrize("solver", ["Newton", "CG"])
+@pytest.mark.parametrize("name", MATERIALS)
+def test_implicit_steps(name: str, solver: str, flag: str) -> None:
+    xml = stiff_text(name, f'jacobian="{"sparse" if flag else "dense"}" solver="{solver}"', flag)
+    m = cardan.MjModel.from_xml_string(xml, compat="4.0")
+    d = deformed(m)
+    state = {"qpos": d.qpos.copy(), "qvel": d.qvel.copy()}
+    theirs = later_run(IMPLICIT, xml=xml, **state)
+    cardan.mj_forward(m, d)
+    for field in ("qacc", "qacc_smooth"):
+        np.testing.assert_allclose(getattr(d, field), theirs[field], atol=1e-9 * np.abs(theirs[field]).max())
+    cardan.mj_inverse(m, d)
+    assert np.abs(d.qfrc_inverse).max() < 1e-9 * np.abs(d.qfrc_passive).max()
+    for _ in range(20):
+        cardan.mj_step(m, d)
+    np.testing.assert_allclose(d.qpos, theirs["after"], atol=1e-9)
+
+
+@pytest.mark.parametrize("name", MATERIALS)
+def test_implicit_derivatives(name: str) -> None:
+    m = cardan.MjModel.from_xml_string(stiff_text(name))
+    d = deformed(m)
+    cardan.mj_forward(m, d)
+    assert_same_jacobians(m, d, tolerance=1e-5)
+
+
+@pytest.mark.parametrize("name", ["solid", "both"])
+def test_contacts_of_implicit_flexes(name: str) -> None:
+    """A soft block and a sheet on a plane: constraints are scaled as in 4.0.0."""
+    dim, count = (3, "3 3 3") if name == "solid" else (2, "5 5 1")
+    more = "" if name == "solid" else 'thickness=".01" elastic2d="both"'
+    height = ".105" if name == "solid" else ".009"
+    xml = f"""<mujoco><option integrator="discrete" tolerance="1e-13" iterations="300"/><worldbody>
+    <geom type="plane" size="2 2 .1"/><flexcomp name="f" type="grid" dim="{dim}" count="{count}" spacing=".1 .1 .1"
+    radius=".01" mass="1" pos="0 0 {height}"><elasticity young="5e4" poisson=".2" damping=".005" {more}/>
+    <contact selfcollide="none"/></flexcomp></worldbody></mujoco>"""
+    m = cardan.MjModel.from_xml_string(xml, compat="4.0")
+    d = cardan.MjData(m)
+    state = {"qpos": np.zeros(m.nq), "qvel": np.zeros(m.nv)}
+    theirs = later_run(IMPLICIT, xml=xml, **state)
+    cardan.mj_forward(m, d)
+    assert d.ncon > 0
+    np.testing.assert_allclose(d.qacc, theirs["qacc"], atol=1e-8)
+    for _ in range(20):
+        cardan.mj_step(m, d)
+    np.testing.assert_allclose(d.qpos, theirs["after"], atol=1e-8)
+
+
+def test_stability_at_large_steps() -> None:
+    """A stiff block whose explicit integration would need steps of less than 0.1 ms."""
+    m = grid(3, "3 3 3", 'young="1e7" poisson=".3" damping=".001"')
+    m.opt.timestep, m.opt.integrator = 0.004, cardan.mjtIntegrator.mjINT_DISCRETE
+    d = cardan.MjData(m)
+    d.qpos[:] = 0.005 * np.random.default_rng(3).normal(size=m.nq)
+    for _ in range(100):
+        cardan.mj_step(m, d)
+    assert np.abs(d.qvel).max() < 0.1
+    assert np.abs(d.qfrc_spring).max() < 1.0
+
+
+@pytest.mark.parametrize("option", ['solver="PGS"', 'noslip_iterations="3"'])
+def test_solvers_that_need_a_factor(option: str) -> None:
+    m = cardan.MjModel.from_xml_string(model_text("solid", f'integrator="discrete" {option}'))
+    with pytest.raises(FatalError, match="PGS and noslip_iterations"):
+        cardan.mj_step(m, cardan.MjData(m))
 
 
 @pytest.mark.parametrize("integrator", ["implicit", "implicitfast"])

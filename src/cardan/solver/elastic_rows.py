@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from cardan.constraint.jacobian_rows import UNION_SIZE, fill_union, put_point_wrench, unite_chains
+from cardan.constraint.jacobian_rows import BANK, fill_union, put_point_wrench, unite_chains
 from cardan.dynamics.external import MAX_BODIES
 from cardan.dynamics.jacobian import arm_of, is_sparse
 from cardan.enums.codes import CNSTR_EQUALITY
@@ -27,6 +27,7 @@ from cardan.soft.flex import element_vertex
 NEED_ROWS, NEED_ENTRIES = int(GROW_EFC), int(GROW_NNZJ)
 _FACTOR_SIZE = 36  # an element has at most 6 edges
 _AXES = 3
+_ROOM = 4 * BANK  # wrenches of rows on four bodies
 
 
 @kernel
@@ -130,7 +131,7 @@ def _coefficient(m: Model, d: Data, flex: int, first: int, count: int, vertex: i
 @kernel
 def _append_elements(m: Model, d: Data, flex: int, weight: float) -> int:
     """Append the rows of all elements of a flex, as far as elongations change linearly; return OK or a request."""
-    w, bodies = stack_array(UNION_SIZE), stack_int_array(MAX_BODIES)
+    w, bodies = stack_array(_ROOM), stack_int_array(MAX_BODIES)
     factor = stack_array(_FACTOR_SIZE)
     count, corners = element_edges(m, flex), m.flex_dim[flex] + 1
     for element in range(m.flex_elemnum[flex]):
@@ -152,7 +153,7 @@ def _append_elements(m: Model, d: Data, flex: int, weight: float) -> int:
 @kernel
 def _append_edges(m: Model, d: Data, flex: int, weight: float) -> int:
     """Append the rows of edges under tension, and of hinges; return OK or a request."""
-    w, bodies = stack_array(UNION_SIZE), stack_int_array(MAX_BODIES)
+    w, bodies = stack_array(_ROOM), stack_int_array(MAX_BODIES)
     for edge in range(m.flex_edgeadr[flex], m.flex_edgeadr[flex] + m.flex_edgenum[flex]):
         pull, status = d.work.edge_pull[edge], OK
         if pull > 0.0:
