@@ -22,7 +22,7 @@ _OF_OTHERS = {
 _API = (
     *("pipeline", "loading", "names", "state", "support", "products", "saving", "rays", "derivatives", "defaults"),
     *("mju_vectors", "mju_quaternions", "mju_scalars", "mju_matrices", "mju_bands", "mju_boxqp", "mju_sparse"),
-    *("asset_files", "callbacks", "collisions", "histories", "limits", "mjspec"),
+    *("asset_files", "callbacks", "collisions", "histories", "limits", "log", "mjspec"),
 )
 HOMES: tuple[str, ...] = (
     *("cardan.enums", "cardan.constants", *_OF_OTHERS, "cardan.model", *(f"cardan.api.{name}" for name in _API)),

@@ -2,6 +2,8 @@
 
 import copy
 import ctypes
+import gc
+import sys
 
 import mujoco
 import numpy as np
@@ -11,12 +13,16 @@ from reference import model_from_reference
 import cardan
 from cardan.api import callbacks, pipeline
 from cardan.jit import kernel
-from cardan.model import MjData
+from cardan.model import MjData, MjModel
+from cardan.visual import MjvScene
 
 XML = (
     '<mujoco><worldbody><body><joint axis="0 1 0" damping="1"/><geom size=".1" pos=".3 0 0"/></body></worldbody>'
     '<actuator><motor joint="j"/></actuator></mujoco>'.replace("<joint axis", '<joint name="j" axis')
 )
+
+
+FALLING = "<mujoco><worldbody><body><freejoint/><geom size='.1'/></body></worldbody></mujoco>"
 
 
 @pytest.fixture
@@ -81,10 +87,51 @@ def test_exceptions_come_out_of_the_step(world):
 def test_bad_and_absent_callbacks():
     with pytest.raises(TypeError):
         callbacks.set_mjcb_control(3)
-    with pytest.raises(TypeError, match="NumPy"):
+    with pytest.raises(TypeError, match="C function pointer"):
         callbacks.set_mju_user_malloc(print)
     callbacks.set_mju_user_malloc(None)
     assert callbacks.get_mju_user_malloc() is None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the C library of the process is found by name only on POSIX")
+@pytest.mark.parametrize("frees", [True, False])
+def test_memory_from_functions_of_the_user(frees: bool):
+    """Models, data and scenes are in memory from `malloc`, and give it back with their last array."""
+    library, taken, freed = ctypes.CDLL(None), [], []
+    library.malloc.restype, library.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+    library.free.argtypes = [ctypes.c_void_p]
+
+    @ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_size_t)
+    def malloc(nbytes: int) -> int:
+        taken.append(library.malloc(nbytes))
+        return taken[-1]
+
+    @ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+    def free(address: int) -> None:
+        freed.append(address)
+        library.free(address)
+
+    results = []
+    for function in (malloc, None):
+        callbacks.set_mju_user_malloc(function)
+        callbacks.set_mju_user_free(free if function and frees else None)
+        assert callbacks.get_mju_user_malloc() is function
+        m = MjModel.from_xml_string(FALLING)
+        d, scene = MjData(m), MjvScene(m, 10)
+        pipeline.mj_step(m, d, 20)
+        results.append(d.qpos.copy())
+        if function:
+            start = d.qpos.ctypes.data
+            assert any(address <= start < address + 2**20 for address in taken) and len(taken) >= 4
+            kept = d.qvel
+            del m, d, scene
+            gc.collect()
+            assert len(freed) < len(taken)
+            assert kept[2] < 0.0
+            del kept
+            gc.collect()
+            assert sorted(freed) == (sorted(taken) if frees else [])
+    np.testing.assert_array_equal(results[0], results[1])
 
 
 def test_callbacks_of_one_model_win(world):

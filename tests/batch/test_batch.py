@@ -588,3 +588,14 @@ def test_states_of_another_shape_are_refused(state):
     m = cardan.MjModel.from_xml_string("<mujoco><worldbody><body><joint/><geom size='.1'/></body></worldbody></mujoco>")
     with pytest.raises(ValueError, match=r"state should be of shape \(3, 1\), got"):
         cardan.Batch(m, 3, 1).set_state(state, cardan.mjtState.mjSTATE_QPOS)
+
+
+def test_named_access_to_several_outputs() -> None:
+    """An actuator with several outputs has a row of the moment for each, in all worlds."""
+    m = cardan.MjModel.from_xml_string("""<mujoco><worldbody><body><joint name="b" type="ball"/><geom size=".1"/></body>
+    <body pos="1 0 0"><joint name="h"/><geom size=".1"/></body></worldbody>
+    <actuator><orientation name="a" joint="b"/><motor name="m" joint="h"/></actuator></mujoco>""")
+    batch = cardan.Batch(m, 4)
+    batch.forward()
+    assert batch.actuator("a").moment.shape == (4, 3, m.nv)
+    assert batch.actuator("m").moment.shape == (4, m.nv)

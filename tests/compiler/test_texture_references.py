@@ -108,3 +108,32 @@ def test_files_in_memory() -> None:
     xml = XML.format("", FILE, 'embed="false"')
     with pytest.raises(MjcfError, match="it is in memory, not in a file"):
         cardan.MjModel.from_xml_string(xml, {"tex/a.png": b"x"})
+
+
+EMBED = """
+m = mujoco.mj_embedAssets(mujoco.MjModel.from_xml_path(path))
+out = [np.array(getattr(m, n)) for n in fields], m.paths, np.array(m.tex_data)
+"""
+
+
+@pytest.mark.parametrize("texture", [FILE, 'type="cube" file="a.png"', FILE.replace("/>", ' nchannel="4"/>')])
+def test_embedded_again(model, texture: str) -> None:
+    """A copy of the model has the pixels of files that the model only names, as in 4.0.0."""
+    path = model('passthrough="textures"', texture)
+    m = cardan.MjModel.from_xml_path(path, compat="4.0")
+    embedded = cardan.mj_embedAssets(m)
+    fields, paths, pixels = later_run(EMBED, path=path, fields=FIELDS)
+    for name, wanted in zip(FIELDS, fields, strict=True):
+        np.testing.assert_array_equal(getattr(embedded, name), wanted, err_msg=name)
+    np.testing.assert_array_equal(embedded.tex_rgb, pixels)
+    assert (embedded.paths, m.tex_adr[0], m.ntexdata) == (paths, -1, 12)
+    d = cardan.MjData(embedded)
+    cardan.mj_step(embedded, d)
+    assert embedded.geom(0).matid == m.geom(0).matid
+
+
+def test_embedding_needs_the_files(model, tmp_path: Path) -> None:
+    m = cardan.MjModel.from_xml_path(model('passthrough="textures"', FILE))
+    (tmp_path / "tex/a.png").unlink()
+    with pytest.raises(ValueError, match=r"mj_embedAssets: texture 0: .*a\.png"):
+        cardan.mj_embedAssets(m)

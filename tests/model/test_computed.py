@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from later import later_run
@@ -94,14 +99,127 @@ def test_shapes_follow_the_model() -> None:
 def test_computed_fields_are_read_only() -> None:
     """Writing to a copy would be lost."""
     m, d = state_of(XML.format(jacobian="dense"), "4.0")
-    for array in (d.M, d.ten_J, m.M_colind, m.dof_length):
+    for array in (d.xiquat, d.ten_J, m.M_colind, m.dof_length, d.actuator(0).moment):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
-    with pytest.raises(AttributeError, match="M"):
-        d.M = 0
+    with pytest.raises(AttributeError, match="no setter"):
+        d.xiquat = 0
     m.jnt_limited[1] = False
     assert cardan.MjModel.from_xml_string("<mujoco/>").nC == 0
     assert not m.joint("h").limited[0]
+
+
+def test_computed_fields_that_write_back() -> None:
+    """Arrays that have another form in 4.0 change the data, as MuJoCo's own arrays do."""
+    m, d = state_of(XML.format(jacobian="dense"), "4.0")
+    for name in ("M", "qLD", "actuator_moment"):
+        array = getattr(d, name)
+        assert getattr(d, name) is array, name
+        array[1:][0] = 7.0
+        assert getattr(d, name)[1] == 7.0 and array[1] == 7.0, name
+        setattr(d, name, 3.0)
+        assert (array == 3.0).all(), name
+        sums = array + 1.0
+        sums[0] = 9.0
+        assert (getattr(d, name) == 3.0).all(), name
+        other = copy.copy(d)
+        getattr(other, name)[0] = 5.0
+        assert getattr(d, name)[0] == 3.0, name
+    assert (d.qM[m.dof_Madr] == 3.0).any()
+    kept = d.M
+    cardan.mj_forward(m, d)
+    assert d.M is kept and not (kept == 3.0).all()
+
+
+def test_gravity_compensation_as_a_switch() -> None:
+    """``flg_gravcomp`` switches compensation off and on, also for values that were set after compilation."""
+    body = "<body><joint type='slide' axis='0 0 1'/><geom size='.1' mass='2'/></body>"
+    m = cardan.MjModel.from_xml_string(f"<mujoco><worldbody>{body}</worldbody></mujoco>")
+    d = cardan.MjData(m)
+    m.body_gravcomp[1] = 1.0
+    for value, force in ((None, 0.0), (1, 2 * 9.81), (False, 0.0), (True, 2 * 9.81)):
+        if value is not None:
+            m.flg_gravcomp = value
+        cardan.mj_forward(m, d)
+        assert d.qfrc_gravcomp[0] == pytest.approx(force, rel=1e-12)
+        assert m.flg_gravcomp is bool(value)
+
+
+TEXTURES = """
+import numpy as np, cardan
+texture = '<texture name="{}" type="2d" builtin="flat" width="2" height="2"/>'
+m = cardan.MjModel.from_xml_string(f"<mujoco><asset>{texture.format('a')}{texture.format('b')}</asset></mujoco>")
+assert m.tex_adr.dtype == np.int64 and np.shares_memory(m.texture("b").adr, m.tex_adr)
+m.texture("b").adr[0] = 3
+assert m.tex_adr[1] == 3 and m._memory.arrays["tex_adr"][1] == 3
+m.tex_adr[1:] = 12
+assert m.texture("b").adr[0] == 12
+"""
+
+
+def test_addresses_of_textures_share_memory() -> None:
+    """In a process with compat 4.0, ``tex_adr`` has the type int64; all its views change the model."""
+    subprocess.run([sys.executable, "-c", TEXTURES], check=True, env={**os.environ, "CARDAN_COMPAT": "4.0"})
+
+
+ISLANDS = """<mujoco><option {}/><asset>
+<mesh name="tetra" vertex="0 0 0 .1 0 0 0 .1 0 0 0 .1"/><mesh name="ball" builtin="sphere" params="2"/></asset>
+<worldbody><geom type="plane" size="3 3 1"/><site name="w" pos="0 0 2"/>
+<body><joint/><geom size=".1" contype="0" conaffinity="0" pos=".1 0 .5"/></body>
+<body pos="0 0 .09"><freejoint/><geom size=".1"/></body>
+<body pos="1 0 1"><joint name="h1" axis="0 1 0" frictionloss=".1"/><geom size=".1" pos=".1 0 0"/>
+ <site name="s1"/></body>
+<body pos="2 0 1"><joint name="h2" axis="0 1 0"/><geom size=".1" pos=".1 0 0"/><site name="s2"/>
+ <body pos=".3 0 0"><joint/><geom size=".1" pos=".2 0 0" contype="0"/></body></body>
+<body pos="-1 0 .09"><freejoint/><geom size=".1"/><site name="s3"/></body>
+<body pos="-1 0 .28"><freejoint/><geom size=".1"/></body>
+<body pos="-2 0 1"><joint name="h3" axis="0 1 0" range="1 2" limited="true"/><geom size=".1" pos=".1 0 0"/>
+ <geom type="mesh" mesh="tetra"/><geom type="mesh" mesh="ball"/></body>
+</worldbody><equality><joint joint1="h1" joint2="h2"/></equality>
+<tendon><spatial><site site="s2"/><site site="s1"/><site site="s3"/></spatial>
+<spatial><site site="w"/><site site="s2"/></spatial><fixed><joint joint="h3" coef="1"/></fixed></tendon></mujoco>"""
+
+BY_ISLAND = (
+    *("nisland", "nidof", "tree_island", "dof_island", "efc_island", "tendon_efcadr"),
+    *("island_ntree", "island_itreeadr", "island_nv", "island_idofadr", "island_dofadr", "island_ne", "island_nf"),
+    *("island_nefc", "island_iefcadr", "map_itree2tree", "map_dof2idof", "map_idof2dof", "map_efc2iefc"),
+    *("map_iefc2efc", "iefc_type", "iefc_id", "iefc_frictionloss", "iefc_D", "iefc_R"),
+    *("nY", "nA", "efc_Y", "efc_Y_rownnz", "efc_Y_rowadr", "efc_Y_colind"),
+)
+OF_NEWTON = ("iefc_aref", "iefc_state", "iefc_force", "ifrc_smooth", "ifrc_constraint", "iacc_smooth", "iacc")
+
+
+AT_START = """
+m = mujoco.MjModel.from_xml_string(xml)
+d = mujoco.MjData(m)
+mujoco.mj_forward(m, d)
+out = [np.array(getattr(m, n)) for n in of_model], [np.array(getattr(d, n)) for n in of_data]
+"""
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        "",
+        'solver="PGS" jacobian="dense"',
+        'solver="PGS" jacobian="sparse"',
+        "><flag island='disable'/></option><option",
+    ],
+)
+def test_quantities_by_island(option: str) -> None:
+    """Arrays of single islands and the whitened Jacobian are those of 4.0.0."""
+    data = (*BY_ISLAND, *(() if "PGS" in option else OF_NEWTON))
+    model = ("tendon_treenum", "tendon_treeid", "nmeshdegmax", "npolygonmax")
+    xml = ISLANDS.format(option)
+    of_model, of_data = later_run(AT_START, xml=xml, of_model=model, of_data=data)
+    m = cardan.MjModel.from_xml_string(xml, compat="4.0")
+    d = cardan.MjData(m)
+    cardan.mj_forward(m, d)
+    for owner, names, wanted in ((m, model, of_model), (d, data, of_data)):
+        for name, values in zip(names, wanted, strict=True):
+            found, scale = np.array(getattr(owner, name)), max(1.0, np.abs(values).max(initial=0.0))
+            assert found.shape == values.shape, name
+            np.testing.assert_allclose(found, values, rtol=0.0, atol=1e-6 * scale, err_msg=name)
 
 
 def test_named_access() -> None:
@@ -115,7 +233,7 @@ def test_named_access() -> None:
     assert m.joint("b").dampingpoly.shape == (3, 2)
 
 
-@pytest.mark.parametrize(("name", "feature"), [("flex_interp", "elasticity"), ("iefc_aref", "islands")])
+@pytest.mark.parametrize(("name", "feature"), [("flex_interp", "elasticity"), ("oct_points", "octrees")])
 def test_fields_of_missing_features(name: str, feature: str) -> None:
     """The error names the feature."""
     m, d = state_of(XML.format(jacobian="dense"), "4.0")

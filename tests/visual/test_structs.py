@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import copy
+import os
+import subprocess
+import sys
 
 import mujoco
 import numpy as np
@@ -128,3 +131,12 @@ def test_parts_of_a_scene_in_derived_classes() -> None:
     assert len(scene.geoms) == 2 and len(cardan.MjvScene(cardan.MjModel.from_xml_string("<mujoco/>"), 5).geoms) == 5
     with pytest.raises(AttributeError, match="geoms"):
         cardan.MjvScene().geoms = ()  # type: ignore[misc]
+
+
+def test_points_of_figures() -> None:
+    """A line of a figure has 1000 points in a process with compat 3.1, and 1001 with 4.0."""
+    assert cardan.MjvFigure().linedata.shape == (100, 2000)
+    code = "import cardan; print(cardan.MjvFigure().linedata.shape, cardan.mjMAXLINEPNT)"
+    environment = {**os.environ, "CARDAN_COMPAT": "4.0"}
+    result = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, env=environment)
+    assert result.stdout == "(100, 2002) 1001\n"

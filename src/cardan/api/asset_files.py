@@ -12,6 +12,7 @@ from cardan.compiler.textures import pixels_of
 from cardan.enums import mjtColorSpace
 from cardan.files import FileName
 from cardan.mjcf.reader import read_path
+from cardan.model.binary import copy_with
 from cardan.model.mjmodel import MjModel
 from cardan.spec.schema.rows import Type
 from cardan.spec.tree import asset_folder
@@ -41,6 +42,36 @@ def mj_loadTexture(m: MjModel, id: int) -> tuple[np.ndarray, int]:
     return pixels, space if resolved else int(mjtColorSpace.mjCOLORSPACE_LINEAR)
 
 
+def mj_embedAssets(m: MjModel) -> MjModel:
+    """Return a copy of a model that contains the pixels of textures which it holds by reference.
+
+    The result is the model that compilation would have made of embedded textures; it can be saved as one binary file.
+
+    Raises:
+        ValueError: the file of a texture can't be read.
+    """
+    check_model("mj_embedAssets", m)
+    pixels, spaces = [_read_pixels(m, tex) for tex in range(m.ntex)], m.tex_colorspace.copy()
+    shapes = np.array([image.shape for image in pixels], np.int32).reshape(-1, 3)
+    lengths = shapes.prod(axis=1)
+    unknown = (m.tex_adr < 0) & (spaces == int(mjtColorSpace.mjCOLORSPACE_AUTO))
+    spaces[unknown] = int(mjtColorSpace.mjCOLORSPACE_LINEAR)
+    values = {
+        "tex_adr": np.cumsum(lengths) - lengths,
+        "tex_rgb": np.concatenate([image.ravel() for image in pixels]) if pixels else np.zeros(0, np.uint8),
+        "tex_colorspace": spaces,
+        **{f"tex_{name}": shapes[:, k] for k, name in enumerate(("height", "width", "nchannel"))},
+    }
+    return copy_with(m, {"ntexdata": int(lengths.sum())}, values)
+
+
+def _read_pixels(m: MjModel, tex: int) -> np.ndarray:
+    try:
+        return pixels_of(m, tex)
+    except ValueError as error:
+        raise ValueError(f"mj_embedAssets: texture {tex}: {error}") from None
+
+
 def mju_getXMLDependencies(filename: FileName) -> list[str]:
     """Return the paths of an MJCF file, of all files that it includes, and of their assets.
 
@@ -61,4 +92,4 @@ def mju_getXMLDependencies(filename: FileName) -> list[str]:
     return list(found)
 
 
-__all__ = ["mj_loadTexture", "mju_getXMLDependencies"]
+__all__ = ["mj_embedAssets", "mj_loadTexture", "mju_getXMLDependencies"]

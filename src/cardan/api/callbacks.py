@@ -23,6 +23,7 @@ from cardan.errors import FatalError
 from cardan.model import internals
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
+from cardan.model.user_memory import functions
 from cardan.plugins.registry import config_of, plugin_number, register_plugin, set_plugin_number
 from cardan.plugins.sdf import register_sdf
 from cardan.step import plugin_life as _plugin_life  # noqa: F401 (tells the model who knows the plugins)
@@ -185,22 +186,24 @@ def get_mju_user_warning() -> Callback:
     return handler.function
 
 
-def _memory(name: str) -> tuple[Callable[[Callback], None], Callable[[], Callback]]:
-    """Make the setter and getter of a memory callback. Only None can be set: NumPy allocates Cardan's memory."""
+def _memory(place: str) -> tuple[Callable[[Callback], None], Callable[[], Callback]]:
+    """Make the setter and getter of a function for memory: ``"malloc"`` or ``"free"``."""
+    name = f"mju_user_{place}"
 
     def put(function: Callback) -> None:
-        if function is not None:
-            raise TypeError(f"{name}: Cardan allocates its memory through NumPy; only None can be set")
+        if function is not None and not isinstance(function, C_FUNCTION):
+            raise TypeError(f"{name} must be a C function pointer or None, got {function!r}")
+        setattr(functions, place, function)
 
     def get() -> Callback:
-        return None
+        return getattr(functions, place)
 
-    doc = "Accept None; raise TypeError for anything else: Cardan allocates its memory through NumPy."
-    return _named(put, f"set_{name}", doc), _named(get, f"get_{name}", "Return None: Cardan's memory is NumPy's.")
+    doc = f"Set the C function `{place}` for the memory of new models and data (`user_memory`); None: that of NumPy."
+    return _named(put, f"set_{name}", doc), _named(get, f"get_{name}", f"Return the C function `{place}`, or None.")
 
 
-set_mju_user_malloc, get_mju_user_malloc = _memory("mju_user_malloc")
-set_mju_user_free, get_mju_user_free = _memory("mju_user_free")
+set_mju_user_malloc, get_mju_user_malloc = _memory("malloc")
+set_mju_user_free, get_mju_user_free = _memory("free")
 
 
 def mj_resetCallbacks() -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from cardan.api.arguments import check_pair, integer, numbers, target_of, text
 from cardan.api.loading import load_empty
+from cardan.api.log import append_to_log, now
 from cardan.compiler.lengthrange import LengthRanges, MjLROpt
 from cardan.dynamics import muscle
 from cardan.enums import mjtLRMode, mjtWarning
@@ -17,8 +16,6 @@ from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel, MjOption, MjVisual
 from cardan.model.tables import MODEL
 from cardan.step.report import size_text, warning_text
-
-LOG_FILE = "MUJOCO_LOG.TXT"
 
 
 def mj_defaultOption(opt: MjOption) -> None:
@@ -64,10 +61,9 @@ def mju_warningText(warning: int, info: int) -> str:
 
 
 def mju_writeLog(type: str | bytes, msg: str | bytes) -> None:
-    """Append the date and "type: msg" to ``MUJOCO_LOG.TXT`` in the working directory."""
+    """Append the date and "type: msg" to the log: ``MUJOCO_LOG.TXT``, or another file (`MjLogConfig`)."""
     type, msg = text("mju_writeLog", "type", type), text("mju_writeLog", "msg", msg)
-    with Path(LOG_FILE).open("a", encoding="utf-8") as file:
-        file.write(f"{datetime.now().astimezone():%a %b %d %H:%M:%S %Y}\n{type}: {msg}\n\n")
+    append_to_log(f"{now()}\n{type}: {msg}\n\n")
 
 
 def mju_muscleGain(len: float, vel: float, lengthrange: Any, acc0: float, prm: Any) -> float:

@@ -8,15 +8,18 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from cardan.api.arguments import check_pair
+from cardan.api.log import log, report_compilation
 from cardan.api.saving import remember
 from cardan.compiler.compile import compile_tree
 from cardan.compiler.constants import run_position_stages, set_const
+from cardan.compiler.timers import recorded
 from cardan.constants import mjMAXVFSNAME
 from cardan.enums.numbering import is_later
 from cardan.mjcf.reader import read_path, read_string
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel, register_reader
 from cardan.model.vfs import MjVfs, contents
+from cardan.spec.tree import ModelTree
 
 
 def _named(assets: Mapping[str, bytes] | None) -> dict[str, bytes] | None:
@@ -68,8 +71,7 @@ def load_path(
     compat: str | None = None,
 ) -> MjModel:
     """Read and compile an MJCF file; see `MjModel.from_xml_path`."""
-    tree = read_path(filename, _named(contents(vfs, assets)), compat)
-    return remember(compile_tree(tree), tree)
+    return _compiled(read_path(filename, _named(contents(vfs, assets)), compat))
 
 
 @_without_collector()
@@ -77,8 +79,17 @@ def load_string(
     xml: str, assets: Mapping[str, bytes] | None = None, vfs: MjVfs | None = None, compat: str | None = None
 ) -> MjModel:
     """Read and compile a model given as text; see `MjModel.from_xml_string`."""
-    tree = read_string(xml, _named(contents(vfs, assets)), compat)
-    return remember(compile_tree(tree), tree)
+    return _compiled(read_string(xml, _named(contents(vfs, assets)), compat))
+
+
+def _compiled(tree: ModelTree) -> MjModel:
+    """Compile a tree; print the durations of the phases if the log has this topic."""
+    if not log.config.topics:
+        return remember(compile_tree(tree), tree)
+    with recorded() as durations:
+        model = remember(compile_tree(tree), tree)
+    report_compilation(durations)
+    return model
 
 
 def mj_setConst(m: MjModel, d: MjData) -> None:

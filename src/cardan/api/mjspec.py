@@ -10,6 +10,7 @@ from typing import Any, Union
 
 import numpy as np
 
+from cardan.api.log import report_compilation
 from cardan.api.names import mj_name2id
 from cardan.api.pipeline import mj_forward
 from cardan.api.spec_archives import Archiving, Source, Target
@@ -130,6 +131,7 @@ class MjSpec(Editing, Archiving, Specification):
         with self.files_of(vfs), recorded() as self.timer:
             check_tree(self.tree)
             model = compile_tree(self.tree)
+        report_compilation(self.timer)
         if self.compat == "4.0":
             self._warn_of_limp_flexes(model)
         self._ids = self._numbers(model)

@@ -63,9 +63,6 @@ def mj_actuatorInputName(m: MjModel, id: int, input: int) -> str | None:
 
 _ABSENT = {
     "HEADERS_DIR": "the headers of the C library",
-    "mj_embedAssets": "putting textures by reference into a compiled model",
-    r"mj_print(Formatted)?Scene": "printing scenes",
-    r"MjLog(Config|Message)": "settings of the log",
     "MjPreContact": "collision functions in C",
     "MjrVertexAttribute": "meshes that a program gives to a renderer",
 }

@@ -58,7 +58,8 @@ class BatchView:
     def _part(self, array: Any, field: Field) -> np.ndarray:
         """Return a view (nworld, ...) of the part of an array that belongs to the element."""
         start, stop = self._spans[str(field.shape[0])]
-        return array[:, start:stop] if holds_many(field) else array[:, start]
+        is_row = not holds_many(field) and stop - start == 1
+        return array[:, start] if is_row else array[:, start:stop]
 
     def __getattr__(self, attribute: str) -> np.ndarray:
         if attribute in self._data_fields:

@@ -79,6 +79,21 @@ def load_model(data: bytes | memoryview, source: str) -> MjModel:
     return _fill(sizes, plugins, payload, source)
 
 
+def copy_with(m: MjModel, sizes: dict[str, int], arrays: dict[str, np.ndarray]) -> MjModel:
+    """Return a copy of a model with some other sizes; `arrays` has the values of all arrays whose shapes change."""
+    new = MjModel({**m._memory.sizes, **sizes})
+    for field in FIELDS:
+        name = field.name
+        if not field.is_scalar:
+            new._memory.arrays[name][...] = arrays[name] if name in arrays else m._memory.arrays[name]
+        elif name not in sizes:
+            new._memory.scalars[name][0] = m._memory.scalars[name][0]
+    new._source, new._mesh_poses = m._source, m._mesh_poses
+    new.name_plugins(m._plugins)
+    new.finalize()
+    return new
+
+
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
+from weakref import ref
 
 import numpy as np
 
 from cardan.jit.memory.fields import Field, Struct
 from cardan.jit.memory.struct import StructMemory
 from cardan.model.fields_derived import BOOLEAN, CONSTANT, MISSING, View, constant
+from cardan.model.renumbered import live
 
 
 def read_only(value: Any) -> Any:
-    """Return a value; if it is an array, make it read-only, because writing to a copy would have no effect."""
-    if isinstance(value, np.ndarray):
+    """Return a value; if it is an array, make it read-only, because writing to a copy would have no effect.
+
+    The result is a view, except if the array is read-only already: programs tell by that which arrays have no memory.
+    """
+    if isinstance(value, np.ndarray) and value.flags.writeable:
         value = value.view()
         value.flags.writeable = False
     return value
@@ -67,11 +73,30 @@ def add_views(cls: Any, struct: Struct, rows: Iterable[View], constants: bool = 
     of_model = cls.__name__ == "MjModel"
     for row in views_of(struct, rows, constants):
         setattr(cls, row.field.name, _property(row, of_model))
-    return {row.field.name: row.compute for row in rows if row.of_4_0}
+    return {row.field.name: _shown(row) for row in rows if row.of_4_0}
+
+
+def _shown(row: View) -> Callable[..., Any]:
+    """Return the function that computes the array of a row as programs see it."""
+    compute, back, name = row.compute, row.back, row.field.name
+    if back is None:
+        return lambda *owners: read_only(compute(*owners))
+    # a weak reference, because the data keeps the array
+    return lambda m, d: live(d, name, compute(m, d), partial(_put_back, back, m, ref(d)))
+
+
+def _put_back(back: Callable[..., None], m: Any, d: Any, values: np.ndarray) -> None:
+    owner = d()
+    if owner is not None:
+        back(m, owner, values)
 
 
 def _property(row: View, of_model: bool) -> property:
-    compute = row.compute
+    shown = _shown(row)
     if of_model:
-        return property(lambda m: read_only(compute(m)), doc=row.field.doc)
-    return property(lambda d: read_only(compute(d.model, d)), doc=row.field.doc)
+        return property(shown, doc=row.field.doc)
+
+    def put(d: Any, value: Any) -> None:
+        shown(d.model, d)[...] = value
+
+    return property(lambda d: shown(d.model, d), put if row.back else None, doc=row.field.doc)

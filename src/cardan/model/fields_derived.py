@@ -1,6 +1,7 @@
 """Fields of MuJoCo 4.0 that have no memory of their own: they follow from other fields, or belong to missing features.
 
-Each row of `MODEL_VIEWS` and `DATA_VIEWS` is a field and the function that computes it; the attributes are read-only.
+Each row of `MODEL_VIEWS` and `DATA_VIEWS` is a field and the function that computes it. The attributes are read-only
+if the row has no function that writes changed values back.
 Rows that replace a field of 3.1.6 of the same name (`OF_4_0`) count only for models of compat 4.0. `CONSTANT` lists
 fields of features that no model of Cardan uses yet, with their constant value. `MISSING` names the features of all
 other fields.
@@ -15,6 +16,7 @@ import numpy as np
 
 from cardan.jit.memory.fields import Field
 from cardan.model import awake_views as awake
+from cardan.model import island_views as islands
 from cardan.model import mesh_views as meshes
 from cardan.model import sparse_views as sparse
 from cardan.model import tree_views as trees
@@ -33,17 +35,26 @@ class View(NamedTuple):
         field: name, type, shape and meaning.
         compute: function of a model, or of a model and its data.
         of_4_0: whether the field of this name in 3.1.6 differs; the view is for models of compat 4.0.
+        back: function of a model, its data and changed values, which writes them into the data. Without it, the
+            attribute is read-only.
     """
 
     field: Field
     compute: Compute
     of_4_0: bool = False
+    back: Compute | None = None
 
 
 def _view(
-    name: str, dtype: str, shape: tuple[int | str, ...], doc: str, compute: Compute, of_4_0: bool = False
+    name: str,
+    dtype: str,
+    shape: tuple[int | str, ...],
+    doc: str,
+    compute: Compute,
+    of_4_0: bool = False,
+    back: Compute | None = None,
 ) -> View:
-    return View(Field(name, dtype, shape, doc), compute, of_4_0)
+    return View(Field(name, dtype, shape, doc), compute, of_4_0, back)
 
 
 def _pattern(prefix: str, rows: str, size: str, what: str, pattern: Compute) -> tuple[View, ...]:
@@ -122,6 +133,25 @@ def _number_of_polygons(name: str, doc: str, part: str) -> View:
     return _view(name, "i8", (), doc, lambda m: len(getattr(meshes.polygons(m), part)))
 
 
+def _sorted_by_island(kind: str, what: str, size: str, sorted_kind: str, count: str) -> tuple[View, ...]:
+    """Return the rows for the order of trees, dofs or constraint rows by island."""
+    return (
+        _view(count, "i4", ("nisland",), f"number of {what}s of the island", islands.count(kind)),
+        _view(f"island_{sorted_kind}adr", "i4", ("nisland",), f"first {what} of the island", islands.start(kind)),
+        _view(f"map_{sorted_kind}2{kind}", "i4", (size,), f"{what}s in the order of islands", islands.order(kind)),
+        *(
+            [_view(f"map_{kind}2{sorted_kind}", "i4", (size,), f"places of {what}s in it", islands.place(kind))]
+            if kind != "tree"
+            else []
+        ),
+    )
+
+
+_ROWS_OF_ISLANDS = (
+    *(("efc_type", "i4"), ("efc_id", "i4"), ("efc_state", "i4")),
+    *((f"efc_{name}", "f8") for name in ("frictionloss", "D", "R", "aref", "force")),
+)
+
 _CONTRIBUTOR = "actuator that adds armature or damping; -1: none, -2: several"
 
 MODEL_VIEWS: tuple[View, ...] = (
@@ -139,6 +169,14 @@ MODEL_VIEWS: tuple[View, ...] = (
     _view("nJten", "i8", (), "number of stored elements of ten_J", lambda m: len(sparse.tendons(m)[2])),
     *_pattern("ten_J", "ntendon", "nJten", "ten_J", sparse.tendons),
     _view("nJmom", "i8", (), "number of stored elements of actuator_moment", lambda m: len(sparse.moments(m)[2])),
+    _view(
+        "tendon_treenum",
+        "i4",
+        ("ntendon",),
+        "number of trees that the tendon acts on",
+        lambda m: trees.tendon_trees(m)[0],
+    ),
+    _view("tendon_treeid", "i4", ("ntendon", 2), "the first two of them, or -1", lambda m: trees.tendon_trees(m)[1]),
     _view("tendon_type", "i4", ("ntendon",), "type (mjtTendon)", sparse.tendon_types),
     _of_trees("bodyadr", "first body", trees.tree_bodies, 0),
     _of_trees("bodynum", "number of bodies", trees.tree_bodies, 1),
@@ -149,6 +187,8 @@ MODEL_VIEWS: tuple[View, ...] = (
     _number_of_polygons("nmeshpoly", "number of polygons of hulls", "vertnum"),
     _number_of_polygons("nmeshpolyvert", "number of vertices of these polygons", "vert"),
     _number_of_polygons("nmeshpolymap", "number of polygons around vertices", "map"),
+    _view("npolygonmax", "i8", (), "largest number of vertices of a polygon", lambda m: meshes.largest(m, "vertnum")),
+    _view("nmeshdegmax", "i8", (), "largest number of polygons around a vertex", lambda m: meshes.largest(m, "mapnum")),
     _of_polygons("num", ("nmesh",), "number of polygons of the hull", "number"),
     _of_polygons("adr", ("nmesh",), "first polygon", "adr"),
     _of_polygons("normal", ("nmeshpoly", 3), "outward normals of polygons", "normal"),
@@ -163,10 +203,18 @@ MODEL_VIEWS: tuple[View, ...] = (
 """Fields of a model that follow from others."""
 
 DATA_VIEWS: tuple[View, ...] = (
-    _view("M", "f8", ("nC",), "inertia matrix, lower triangle", lambda m, d: d.qM[sparse.inertia(m)[3]]),
-    _view("qLD", "f8", ("nC",), "factor L' D L of M", sparse.factor, of_4_0=True),
+    _view("M", "f8", ("nC",), "inertia matrix, lower triangle", sparse.inertia_matrix, back=sparse.set_inertia),
+    _view("qLD", "f8", ("nC",), "factor L' D L of M", sparse.factor, True, sparse.set_factor),
     _view("ten_J", "f8", ("nJten",), "Jacobians of the lengths, sparse", sparse.tendon_jacobian, of_4_0=True),
-    _view("actuator_moment", "f8", ("nJmom",), "Jacobians of the lengths, sparse", sparse.actuator_moment, of_4_0=True),
+    _view(
+        "actuator_moment",
+        "f8",
+        ("nJmom",),
+        "Jacobians of the lengths, sparse",
+        sparse.actuator_moment,
+        True,
+        sparse.set_actuator_moment,
+    ),
     *_pattern("moment", "nout", "nJmom", "actuator_moment", lambda m, d: sparse.moments(m)),
     _view("xiquat", "f8", ("nbody", 4), "orientation of the inertial frame", sparse.inertial_orientations),
     _view("geom_xquat", "f8", ("ngeom", 4), "orientation", lambda m, d: sparse.orientations(m, d, "geom")),
@@ -174,6 +222,31 @@ DATA_VIEWS: tuple[View, ...] = (
     _view("efc_diagA", "f8", ("nefc",), "diagonal of the constraint-space inertia", lambda m, d: d.efc_diagApprox),
     _view("nJ", "i8", (), "number of stored elements of efc_J", lambda m, d: d.efc_J.size),
     _view("plastic", "f8", (0,), "plastic state: none", lambda m, d: np.zeros(0)),
+    _view("tree_island", "i4", ("ntree",), "island of the tree, or -1", islands.trees),
+    _view("dof_island", "i4", ("nv",), "island of the dof, or -1", islands.dofs, of_4_0=True),
+    _view("efc_island", "i4", ("nefc",), "island of the row", islands.rows, of_4_0=True),
+    _view("tendon_efcadr", "i4", ("ntendon",), "first row of the tendon, or -1", islands.tendon_rows, of_4_0=True),
+    _view("nidof", "i8", (), "number of dofs of all islands", islands.number_of_dofs),
+    *_sorted_by_island("tree", "tree", "ntree", "itree", "island_ntree"),
+    *_sorted_by_island("dof", "dof", "nv", "idof", "island_nv"),
+    *_sorted_by_island("efc", "constraint row", "nefc", "iefc", "island_nefc"),
+    _view("island_dofadr", "i4", ("nisland",), "first dof of the island", islands.first_dofs, of_4_0=True),
+    _view("island_ne", "i4", ("nisland",), "number of rows of equality constraints", islands.equalities),
+    _view("island_nf", "i4", ("nisland",), "number of rows of friction loss", islands.frictions),
+    *(
+        _view(f"i{name}", dtype, ("nefc",), f"{name}, island by island", islands.of_rows(name))
+        for name, dtype in _ROWS_OF_ISLANDS
+    ),
+    *(
+        _view(f"i{name[1:]}", "f8", ("nidof",), f"{name}, island by island", islands.of_dofs(name))
+        for name in ("qfrc_smooth", "qacc_smooth", "qacc", "qfrc_constraint")
+    ),
+    _view("nY", "i8", (), "number of stored elements of efc_Y", lambda m, d: len(islands.whitened_values(m, d))),
+    _view("efc_Y", "f8", ("nY",), "whitened Jacobian: Y Y' = J inv(M) J'", islands.whitened_values),
+    _view("efc_Y_rownnz", "i4", ("nefc",), "stored elements of a row of efc_Y", islands.whitened_pattern("rownnz")),
+    _view("efc_Y_rowadr", "i4", ("nefc",), "first stored element of a row", islands.whitened_pattern("rowadr")),
+    _view("efc_Y_colind", "i4", ("nY",), "dofs of the stored elements of efc_Y", islands.whitened_pattern("colind")),
+    _view("nA", "i8", (), "number of elements of efc_AR that can differ from 0", islands.number_of_pairs),
     _view("tree_awake", "i4", ("ntree",), "0: the tree sleeps, 1: it is awake", awake.trees),
     _view("body_awake", "i4", ("nbody",), "state of the body (mjtSleepState)", awake.bodies),
     *_listed("body_awake_ind", "nbody_awake", "nbody", "bodies that are awake or static", awake.listed_bodies),
@@ -197,7 +270,6 @@ MISSING: dict[str, str] = {
     r"flexedge_J_\w+|nJfe": "sparse Jacobians of edges in the model; they are in the data",
     r"n?flex\w*|nJfe|efm\w*|nefm\w*": "interpolated and plastic flexes, and memory of implicit elasticity",
     r"n?oct\w*": "octrees of meshes",
-    r"i?efc_\w+|ifrc_\w+|iacc\w*|island_\w+|map_\w+|nidof|n[AY]": "arrays of single islands, and the whitened Jacobian",
     r"flg_(energypos|energyvel|rnepost|subtreevel)": "flags of lazily computed quantities",
 }
 """Features by patterns of the names of their fields."""

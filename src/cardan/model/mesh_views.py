@@ -47,6 +47,11 @@ class Polygons(NamedTuple):
     map: np.ndarray  # polygons of the mesh, from 0, vertex by vertex (nmeshpolymap,)
 
 
+def largest(m: MjModel, part: str) -> int:
+    """Return the largest number in a part of `polygons`, or 0."""
+    return int(max(getattr(polygons(m), part), default=0))
+
+
 def polygons(m: MjModel) -> Polygons:
     """Return the polygons of all hulls, with numbers of vertices and polygons that begin at 0 in each mesh."""
     table = m._memory.arrays

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from typing import Any
 
@@ -19,7 +19,7 @@ from cardan.jit.front.stage import SINGLE, Form
 from cardan.jit.memory.struct import StructMemory
 from cardan.jit.memory.view import InterpretedView
 from cardan.model.attributes import ArrayAttribute, not_settable, scalar_property, set_array
-from cardan.model.computed import add_views, no_field, read_only, shown_array
+from cardan.model.computed import add_views, no_field, shown_array
 from cardan.model.derived import ADDRESSES, share_derived
 from cardan.model.fields_derived import DATA_VIEWS
 from cardan.model.fields_own import MEMORY_WIDTH
@@ -31,6 +31,7 @@ from cardan.model.records import Record, RecordList
 from cardan.model.reset import start_data
 from cardan.model.sleepers import begin_asleep
 from cardan.model.tables import CAPACITIES, COUNTERS, DATA, LIMITED, MODEL, SIZE_NAMES, bytes_of_one
+from cardan.model.user_memory import user_buffers
 
 INITIAL_CAPACITY = {"ncon": 16, "nefc": 64, "nnzJ": 256, "nefc_dual": 0, "nisland": 0}
 INITIAL_CAPACITY |= {"nJ": 256, "nH": 256, "ncandidate": 32, "nB_dual": 0, "nAR": 0, "nsolution": 0}
@@ -144,7 +145,8 @@ class ArenaHeld(BaseException):
 
 def new_memory(model: MjModel, sizes: Mapping[str, int]) -> StructMemory:
     """Allocate memory, filled with 0, for new data of a model. No size may be smaller than in `data_sizes`."""
-    memory = StructMemory(model._form.struct(DATA), sizes, CAPACITIES)
+    struct = model._form.struct(DATA)
+    memory = StructMemory(struct, sizes, CAPACITIES, buffers=user_buffers(struct, CAPACITIES, sizes))
     attach_private(memory, {name: np.zeros(size) for name, size in private_sizes(memory.sizes).items()})
     memory.arrays["plugin"][:] = model._memory.arrays["plugin"]
     return memory
@@ -312,7 +314,7 @@ class MjData(Native, DataNames):
             raise no_field(type(self).__name__, name)
         memory = self.__dict__["_memory"]
         if memory.sizes["is_4_0"] and name in REPLACED:
-            return read_only(REPLACED[name](self.model, self))
+            return REPLACED[name](self.model, self)
         return self.__dict__.setdefault(name, shown_array(memory, name))
 
     def __dir__(self) -> list[str]:
@@ -389,6 +391,15 @@ def _arena_property(name: str, dims: tuple[int | str, ...], doc: str) -> propert
     return property(get, doc=doc)
 
 
+def _in_version(own: property, later: Callable[..., Any]) -> property:
+    """Return the property for an arena array that `later` computes in models of compat 4.0."""
+
+    def get(self: MjData) -> Any:
+        return later(self.model, self) if self._memory.sizes["is_4_0"] else own.__get__(self)
+
+    return property(get, doc=own.__doc__)
+
+
 ARENA_FIELDS = frozenset(
     f.name for f in DATA.members("") if not f.is_scalar and any(dim in COUNTERS for dim in f.shape)
 )
@@ -413,6 +424,8 @@ for _field in DATA.members(""):
         setattr(MjData, _field.name, ArrayAttribute(_field.name, _field.doc))
 REPLACED = add_views(MjData, DATA, DATA_VIEWS)
 """Functions that compute the fields whose shapes differ in models of compat 4.0."""
+for _name in REPLACED.keys() & ARENA_FIELDS:
+    setattr(MjData, _name, _in_version(getattr(MjData, _name), REPLACED[_name]))
 for _list in ("contact", "warning", "timer", "solver"):
     setattr(MjData, _list, ArrayAttribute(_list, "Records of one kind."))
 setattr(MjData, "model", ArrayAttribute("model", "The model."))  # noqa: B010 (its type is declared above)

@@ -33,7 +33,7 @@ from cardan.model.attributes import (
     set_array,
     standalone_memory,
 )
-from cardan.model.computed import add_views, no_field, read_only, shown_array, without_memory
+from cardan.model.computed import add_views, no_field, shown_array, without_memory
 from cardan.model.derived import DERIVATIONS, attach_derived, copy_derived, share_derived
 from cardan.model.fields_derived import MODEL_VIEWS
 from cardan.model.fields_later import FLAGS, RENAMED_ARRAYS
@@ -45,6 +45,7 @@ from cardan.model.plugin_life import number_plugins
 from cardan.model.renumbered import RENUMBERED, RETYPED, widened
 from cardan.model.renumbered import attribute as renumbered_attribute
 from cardan.model.tables import MODEL, SIZE_NAMES
+from cardan.model.user_memory import user_buffers
 from cardan.model.vfs import MjVfs
 
 _OPTIONS = group_class("MjOption", MODEL, "opt.", "Physics options (spec: modelling, option).")
@@ -169,7 +170,7 @@ _NUMBERS = frozenset(
 _DECIDING = [
     slot
     for name, slot in scalars_of(MODEL).items()
-    if name in FLAGS or (name.startswith("opt.") and name not in _NUMBERS)
+    if name in FLAGS or name == "ngravcomp" or (name.startswith("opt.") and name not in _NUMBERS)
 ]
 """Slots of the options and flags that determine which stages a model needs."""
 
@@ -252,7 +253,10 @@ class MjModel(Native, ModelNames):
 
     def _begin(self, sizes: Mapping[str, int], filled: Collection[str]) -> None:
         full = SIZES | {name: int(value) for name, value in sizes.items()}
-        memory = StructMemory(MODEL, full, buffers={None: buffer_without(MODEL, full, filled)} if filled else {})
+        buffers: dict[str | None, np.ndarray] = user_buffers(MODEL, (), full)
+        if filled and not buffers:
+            buffers = {None: buffer_without(MODEL, full, filled)}
+        memory = StructMemory(MODEL, full, buffers=buffers)
         memory.slots[_SIZE_SLOTS, 0] = [*full.values()]
         self._adopt(memory)
 
@@ -370,7 +374,7 @@ class MjModel(Native, ModelNames):
         elif name in ARRAYS:
             memory = self.__dict__["_memory"]
             if memory.sizes["is_4_0"] and name in REPLACED:
-                return read_only(REPLACED[name](self))
+                return REPLACED[name](self)
             value = shown_array(memory, name)
             if name in REMEMBERED and memory.sizes["nstick"] == 0:
                 value = without_memory(value)
@@ -383,6 +387,12 @@ class MjModel(Native, ModelNames):
     def __dir__(self) -> list[str]:
         return dir(type(self))  # without the private attributes of instances
 
+    def _set_gravcomp(self, enabled: bool) -> None:
+        """Switch gravity compensation on or off, through the number of bodies that have it."""
+        number = max(1, int(np.count_nonzero(self.body_gravcomp))) if enabled else 0
+        self._memory.scalars["ngravcomp"][0] = self._memory.sizes["ngravcomp"] = number
+        self._programs.leave()
+
     def __setattr__(self, name: str, value: Any) -> None:
         if name in ARRAYS or name in RENAMED_ARRAYS:
             set_array(getattr(self, name), name, value)
@@ -391,6 +401,8 @@ class MjModel(Native, ModelNames):
         elif name in FLAGS:
             self._memory.scalars[name][0] = self._memory.sizes[name] = int(bool(value))
             self._programs.leave()
+        elif name == "flg_gravcomp":
+            self._set_gravcomp(bool(value))
         elif name in SIZE_NAMES:
             raise AttributeError(f"MjModel.{name} is a size and can't be set")
         elif name.startswith("_"):

@@ -22,11 +22,11 @@ from cardan.jit.memory.fields import Field, Struct
 from cardan.jit.memory.struct import StructMemory
 from cardan.model.attributes import listing
 from cardan.model.binding import bound, signature
-from cardan.model.computed import views_of
+from cardan.model.computed import read_only, views_of
 from cardan.model.declared import DataFields, ModelFields
 from cardan.model.fields_derived import BOOLEAN, DATA_VIEWS, MODEL_VIEWS
 from cardan.model.fields_later import RENAMED_ARRAYS
-from cardan.model.renumbered import RENUMBERED, RETYPED, in_process, widened
+from cardan.model.renumbered import RENUMBERED, RETYPED, in_process, retyped, widened
 from cardan.model.sparsity import DOF_WIDTH, QPOS_WIDTH
 from cardan.model.tables import DATA, MODEL
 
@@ -307,10 +307,20 @@ def _computed_attribute(field: Field) -> property:
         values = getattr(view._owner(), field.name)
         return values[start:stop] if holds_many(field) else values[start]
 
-    return property(get, doc=field.doc)
+    def put(view: ElementView, value: Any) -> None:
+        get(view)[...] = value
+
+    return property(get, put, doc=field.doc)
+
+
+def _frozen(own: property) -> property:
+    """Return the read-only form of an attribute."""
+    return property(lambda view: read_only(own.fget(view)), doc=own.__doc__)  # type: ignore[misc]
 
 
 def _attribute(field: Field) -> property:
+    if field.name == "actuator_moment":  # dense, while the array of 4.0 is sparse
+        return _in_version(_own_attribute(field), _frozen(_own_attribute(field)))
     later = next((row.field for row in MODEL_VIEWS if row.of_4_0 and row.field.name == field.name), None)
     return _own_attribute(field) if later is None else _in_version(_own_attribute(field), _computed_attribute(later))
 
@@ -322,9 +332,9 @@ def _in_version(own: property, later: property) -> property:
         return (later if view._memory.sizes["is_4_0"] else own).fget(view)  # type: ignore[misc]
 
     def put(view: Any, value: Any) -> None:
-        (later if view._memory.sizes["is_4_0"] else own).fset(view, value)  # type: ignore[misc]
+        (later if view._memory.sizes["is_4_0"] else own).__set__(view, value)
 
-    return property(get, put if later.fset else own.fset, doc=own.__doc__)
+    return property(get, put, doc=own.__doc__)
 
 
 def _own_attribute(field: Field) -> property:
@@ -347,7 +357,18 @@ def _own_attribute(field: Field) -> property:
 
         return property(get_wide, put_wide, doc=field.doc)
 
-    if name in RENUMBERED or name in RETYPED:
+    if name in RETYPED:
+
+        def get_retyped(view: ElementView) -> np.ndarray:
+            start, stop = view._spans[field.shape[0]]  # type: ignore[index]
+            return retyped(view._owner(), name)[start:stop]
+
+        def put_retyped(view: ElementView, value: Any) -> None:
+            get_retyped(view)[...] = value
+
+        return property(get_retyped, put_retyped, doc=field.doc)
+
+    if name in RENUMBERED:
 
         def put_members(view: ElementView, value: Any) -> None:
             in_process(name, get(view))[...] = value

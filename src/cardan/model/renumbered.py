@@ -6,6 +6,7 @@ models return arrays with the numbers of 4.0.0; writing to their elements change
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ class RenumberedArray(np.ndarray):
     """Copy of an array in other numbers. Assignments to elements also change the array itself; slices are read-only."""
 
     _source: np.ndarray | None = None
-    _enumeration: Any = None  # None: the numbers are the same
+    _enumeration: Any = None
 
     def __array_finalize__(self, other: np.ndarray | None) -> None:
         if isinstance(other, RenumberedArray) and self.base is not None:
@@ -41,7 +42,7 @@ class RenumberedArray(np.ndarray):
         super().__setitem__(key, value)
         if self._source is not None:
             values = self[key]
-            self._source[key] = values if self._enumeration is None else renumbered(values, inward(self._enumeration))
+            self._source[key] = renumbered(values, inward(self._enumeration))
 
 
 def renumbered(values: Any, numbers: dict[int, int]) -> np.ndarray:
@@ -51,34 +52,51 @@ def renumbered(values: Any, numbers: dict[int, int]) -> np.ndarray:
 
 
 def in_process(name: str, array: np.ndarray) -> np.ndarray:
-    """Return the array of a field in the numbers that the process uses: `array` itself, or a `RenumberedArray`."""
+    """Return the array of a field of `RENUMBERED` as the process numbers it: `array` itself, or a `RenumberedArray`."""
     if not is_later():
         return array
-    enumeration = RENUMBERED.get(name)
-    values = array.astype(RETYPED[name]) if enumeration is None else renumbered(array, outward(enumeration))
-    shown = values.view(RenumberedArray)
+    enumeration = RENUMBERED[name]
+    shown = renumbered(array, outward(enumeration)).view(RenumberedArray)
     shown.flags.writeable = True
     shown._source, shown._enumeration = array, enumeration
     return shown
 
 
-class WidenedArray(np.ndarray):
-    """Rows of `eq_data` with their twelfth number, `eq_relative`. Assignments also change the model's two arrays."""
+class WriteThrough(np.ndarray):
+    """Copy of an array in another form. Assignments to it and to its views also change the array itself."""
 
     _whole: np.ndarray | None = None
-    _source: tuple[np.ndarray, np.ndarray] | None = None
+    _back: Callable[[np.ndarray], None] | None = None
 
     def __array_finalize__(self, other: np.ndarray | None) -> None:
         # views share the memory of the whole array; results of computations own theirs
-        if isinstance(other, WidenedArray) and self.base is not None:
-            self._whole, self._source = other._whole, other._source
+        if isinstance(other, WriteThrough) and self.base is not None:
+            self._whole, self._back = other._whole, other._back
 
     def __setitem__(self, key: Any, value: Any) -> None:
         super().__setitem__(key, value)
-        if self._whole is not None and self._source is not None and np.may_share_memory(self, self._whole):
-            data, relative = self._source
-            data[...] = self._whole[..., :-1]
-            relative[...] = self._whole[..., -1] != 0
+        if self._whole is not None and self._back is not None and np.may_share_memory(self, self._whole):
+            self._back(self._whole)
+
+
+def write_through(values: np.ndarray, back: Callable[[np.ndarray], None]) -> np.ndarray:
+    """Return `values`, a copy of an array in another form; `back` writes the changed values into the array."""
+    shown = values.view(WriteThrough)
+    shown._whole, shown._back = shown.view(np.ndarray), back
+    return shown
+
+
+def live(owner: Any, name: str, values: np.ndarray, back: Callable[[np.ndarray], None]) -> np.ndarray:
+    """Return the array `write_through` of a model or data. All calls with the same name return the same array.
+
+    Each call updates its values, so that the array follows changes of the memory when the attribute is read.
+    """
+    kept: dict[str, np.ndarray] = owner.__dict__.setdefault("_live", {})
+    shown = kept.get(name)
+    if shown is None or shown.shape != values.shape:
+        return kept.setdefault(name, write_through(values, back))
+    shown.view(np.ndarray)[...] = values
+    return shown
 
 
 def widened(data: np.ndarray, relative: np.ndarray) -> np.ndarray:
@@ -90,15 +108,31 @@ def widened(data: np.ndarray, relative: np.ndarray) -> np.ndarray:
     """
     if not is_later():
         return data
-    shown = np.concatenate((data, relative[..., None]), axis=-1).view(WidenedArray)
-    shown._whole, shown._source = shown.view(np.ndarray), (data, relative)
-    return shown
+
+    def back(values: np.ndarray) -> None:
+        data[...] = values[..., :-1]
+        relative[...] = values[..., -1] != 0
+
+    return write_through(np.concatenate((data, relative[..., None]), axis=-1), back)
+
+
+def retyped(m: Any, name: str) -> np.ndarray:
+    """Return the array of a field of `RETYPED`: that of the model, or with compat 4.0 in the process a copy."""
+    array = m._memory.arrays[name]
+    if not is_later():
+        return array
+
+    def back(values: np.ndarray) -> None:
+        array[...] = values
+
+    return live(m, name, array.astype(RETYPED[name]), back)
 
 
 def attribute(name: str, doc: str) -> property:
     """Return the property of a model for one of the fields in `RENUMBERED` or `RETYPED`."""
 
     def get(m: Any) -> np.ndarray:
-        return in_process(name, m._memory.arrays[name])
+        array = m._memory.arrays[name]
+        return in_process(name, array) if name in RENUMBERED else retyped(m, name)
 
     return property(get, doc=doc)

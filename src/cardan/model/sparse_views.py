@@ -147,6 +147,27 @@ def _gathered(pattern: Pattern, dense: np.ndarray) -> np.ndarray:
     return dense[np.repeat(np.arange(len(pattern[0])), pattern[0]), pattern[2]]
 
 
+def inertia_matrix(m: MjModel, d: MjData) -> np.ndarray:
+    """Return the lower triangle of the inertia matrix in the pattern of `inertia`."""
+    return d.qM[inertia(m)[3]]
+
+
+def set_inertia(m: MjModel, d: MjData, values: np.ndarray) -> None:
+    """Write values in the pattern of `inertia` into ``qM``."""
+    d.qM[inertia(m)[3]] = values
+
+
+def set_factor(m: MjModel, d: MjData, values: np.ndarray) -> None:
+    """Write values in the pattern of `inertia` into the factor of the inertia matrix."""
+    internals.array(d, "qLD")[inertia(m)[3]] = values
+
+
+def set_actuator_moment(m: MjModel, d: MjData, values: np.ndarray) -> None:
+    """Write values in the pattern of `moments` into the moments of actuators."""
+    pattern = moments(m)
+    internals.array(d, "actuator_moment")[np.repeat(np.arange(len(pattern[0])), pattern[0]), pattern[2]] = values
+
+
 def factor(m: MjModel, d: MjData) -> np.ndarray:
     """Return the factor of the inertia matrix in the pattern of `inertia`."""
     return internals.array(d, "qLD")[inertia(m)[3]]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from cardan.enums import mjtWrap
 from cardan.enums.codes import JNT_FREE, JNT_SLIDE
 from cardan.jit import kernel
 from cardan.maths.quaternion import rot_vec_quat
@@ -42,6 +43,29 @@ def _spans(tree: np.ndarray, ntree: int) -> tuple[np.ndarray, np.ndarray]:
     first = np.full(ntree, len(tree))
     np.minimum.at(first, tree[inside], inside)
     return first.astype(np.int32), number.astype(np.int32)
+
+
+def tendon_trees(m: MjModel) -> tuple[np.ndarray, np.ndarray]:
+    """Return the number of trees along each tendon's path (ntendon,), and the first two of them, or -1 (ntendon, 2)."""
+    number, first = np.zeros(m.ntendon, np.int32), np.full((m.ntendon, 2), -1, np.int32)
+    for tendon, (start, length) in enumerate(zip(m.tendon_adr.tolist(), m.tendon_num.tolist(), strict=True)):
+        found: list[int] = []
+        for kind, obj in zip(m.wrap_type[start : start + length], m.wrap_objid[start : start + length], strict=True):
+            owner = _BODY_OF_WRAP.get(int(kind))
+            tree = int(m.body_treeid[getattr(m, owner)[obj]]) if owner else -1
+            if tree >= 0 and tree not in found:
+                found.append(tree)
+        number[tendon] = len(found)
+        first[tendon, : len(found)] = found[:2]
+    return number, first
+
+
+_BODY_OF_WRAP = {
+    int(mjtWrap.mjWRAP_JOINT): "jnt_bodyid",
+    int(mjtWrap.mjWRAP_SITE): "site_bodyid",
+    int(mjtWrap.mjWRAP_SPHERE): "geom_bodyid",
+    int(mjtWrap.mjWRAP_CYLINDER): "geom_bodyid",
+}
 
 
 def dof_lengths(m: MjModel) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 
 from cardan.render.context import Canvas, Fonts
 from cardan.visual import MjrRect, MjvFigure
-from cardan.visual.fields import MAXLINE, MAXLINEPNT
+from cardan.visual.fields import MAXLINE
 
 Box = tuple[int, int, int, int]
 """Left, bottom, width and height, pixels."""
@@ -16,8 +16,8 @@ Box = tuple[int, int, int, int]
 
 def points_of(fig: MjvFigure, line: int) -> np.ndarray:
     """Points of a line, (n, 2)."""
-    count = min(max(int(fig.linepnt[line]), 0), MAXLINEPNT)
-    return fig.linedata[line].reshape(-1, 2)[:count]
+    points = fig.linedata[line].reshape(-1, 2)
+    return points[: max(int(fig.linepnt[line]), 0)]
 
 
 def data_ranges(fig: MjvFigure) -> np.ndarray:

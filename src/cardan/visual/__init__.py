@@ -6,11 +6,13 @@
   that add geoms.
 - ``geoms``, ``bodies``, ``joints``, ``tendons``, ``contacts``, ``flexes``, ``cameras``: stages, a file for each topic.
 - ``defaults``, ``rooms``, ``views``, ``mouse`` (also perturbation and selection): functions that need no stages.
+- ``printing``: scenes as text.
 """
 
-from cardan.visual import defaults, mouse, rooms, scene, structs, views
+from cardan.visual import defaults, mouse, printing, rooms, scene, structs, views
 from cardan.visual.defaults import *
 from cardan.visual.mouse import *
+from cardan.visual.printing import *
 from cardan.visual.rooms import *
 from cardan.visual.scene import *
 from cardan.visual.structs import *
@@ -20,6 +22,7 @@ __all__: list[str] = []
 __all__ += structs.__all__
 __all__ += defaults.__all__
 __all__ += mouse.__all__
+__all__ += printing.__all__
 __all__ += rooms.__all__
 __all__ += scene.__all__
 __all__ += views.__all__

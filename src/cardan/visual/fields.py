@@ -12,8 +12,8 @@ NGROUP = 6
 """Number of groups of geoms, sites, joints, ... that can be shown or hidden."""
 MAXLIGHT = 100
 """Largest number of lights in a scene."""
-MAXLINE, MAXLINEPNT = 100, 1000
-"""Largest number of lines in a figure, and of points in a line."""
+MAXLINE, MAXLINEPNT = 100, 1001
+"""Largest number of lines in a figure, and of points in a line (1000 in a process with compat 3.1)."""
 NAUX = 10
 """Number of auxiliary buffers of a context."""
 
@@ -237,6 +237,7 @@ SCENE = (
     Member("flags", "u1", (int(mjtRndFlag.mjNRNDFLAG),), "effects (mjtRndFlag)", _bytes(RENDERED, mjtRndFlag)),
     Member("framewidth", "i4", (), "width of a frame around the picture, pixels"),
     Member("framergb", "f4", (3,), "colour of the frame around the picture"),
+    Member("status", "i4", (), "1 after geoms were left out because the scene was full", since="4.0.0"),
 )
 # arrays of a scene whose lengths depend on a model: element type, meaning
 SCENE_ARRAYS = {

@@ -40,6 +40,11 @@ class FlagArray(np.ndarray):
         self._source[self._rows[known]] = np.asarray(self)[known]
 
 
+def points_in_process(points: np.ndarray) -> np.ndarray:
+    """Return the points of the lines of a figure: 1001 of each line, but 1000 in a process with compat 3.1."""
+    return points if is_later() else points[:, :-2]
+
+
 def in_process(flags: np.ndarray) -> np.ndarray:
     """Return flags in the order that the process uses: `flags` itself, or a `FlagArray`."""
     if not is_later():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from cardan.visual.flags import in_process
+from cardan.visual.flags import in_process, points_in_process
 
 
 class Member(NamedTuple):
@@ -114,6 +114,8 @@ def _array(row: Member) -> property:
 
     if row.name == "flags":
         return property(lambda record: in_process(record.values["flags"]), put, doc=row.doc)
+    if row.name == "linedata":
+        return property(lambda record: points_in_process(record.values["linedata"]), put, doc=row.doc)
     return property(lambda record: record.values[row.name], put, doc=row.doc)
 
 

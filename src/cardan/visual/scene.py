@@ -223,6 +223,7 @@ def _finish(m: MjModel, d: MjData, opt: MjvOption, scn: MjvScene) -> None:
             kind, id = labels[g]
             scn.geom_values["label"][g] = TEXTS[int(kind)](m, d, point, int(id)).encode()[:99]
     if state[FULL]:
+        values["status"] = 1
         report(d)
 
 

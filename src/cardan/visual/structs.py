@@ -9,6 +9,7 @@ import numpy as np
 from cardan.api.arguments import check_model, integer
 from cardan.api.mju_scalars import mju_Halton
 from cardan.model.mjmodel import MjModel
+from cardan.model.user_memory import zeros
 from cardan.visual import fields
 from cardan.visual.memory import SceneMemory
 from cardan.visual.record import VisualRecord
@@ -108,8 +109,8 @@ class MjvScene(VisualRecord):
                 raise ValueError(f"MjvScene(): maxgeom must not be negative, got {maxgeom}")
         maxgeom = maxgeom or 0
         attributes = self.__dict__
-        attributes["geom_values"] = np.zeros(maxgeom, MjvGeom.dtype)
-        attributes["light_values"] = np.zeros(fields.MAXLIGHT, MjvLight.dtype)
+        attributes["geom_values"] = zeros(maxgeom, MjvGeom.dtype)
+        attributes["light_values"] = zeros(fields.MAXLIGHT, MjvLight.dtype)
         attributes["camera_values"] = np.zeros(2, MjvGLCamera.dtype)
         attributes.update(_arrays(model, maxgeom))
         self._attach()
