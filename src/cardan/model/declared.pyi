@@ -1247,6 +1247,8 @@ class ModelFields:
     ten_J_rowadr: NDArray[int32]
     ten_J_colind: NDArray[int32]
     nJmom: int
+    tendon_treenum: NDArray[int32]
+    tendon_treeid: NDArray[int32]
     tendon_type: NDArray[int32]
     tree_bodyadr: NDArray[int32]
     tree_bodynum: NDArray[int32]
@@ -1257,6 +1259,8 @@ class ModelFields:
     nmeshpoly: int
     nmeshpolyvert: int
     nmeshpolymap: int
+    npolygonmax: int
+    nmeshdegmax: int
     mesh_polynum: NDArray[int32]
     mesh_polyadr: NDArray[int32]
     mesh_polynormal: NDArray[float64]
@@ -1487,6 +1491,39 @@ class DataFields:
     efc_diagA: NDArray[float64]
     nJ: int
     plastic: NDArray[float64]
+    tree_island: NDArray[int32]
+    nidof: int
+    island_ntree: NDArray[int32]
+    island_itreeadr: NDArray[int32]
+    map_itree2tree: NDArray[int32]
+    island_nv: NDArray[int32]
+    island_idofadr: NDArray[int32]
+    map_idof2dof: NDArray[int32]
+    map_dof2idof: NDArray[int32]
+    island_nefc: NDArray[int32]
+    island_iefcadr: NDArray[int32]
+    map_iefc2efc: NDArray[int32]
+    map_efc2iefc: NDArray[int32]
+    island_ne: NDArray[int32]
+    island_nf: NDArray[int32]
+    iefc_type: NDArray[int32]
+    iefc_id: NDArray[int32]
+    iefc_state: NDArray[int32]
+    iefc_frictionloss: NDArray[float64]
+    iefc_D: NDArray[float64]
+    iefc_R: NDArray[float64]
+    iefc_aref: NDArray[float64]
+    iefc_force: NDArray[float64]
+    ifrc_smooth: NDArray[float64]
+    iacc_smooth: NDArray[float64]
+    iacc: NDArray[float64]
+    ifrc_constraint: NDArray[float64]
+    nY: int
+    efc_Y: NDArray[float64]
+    efc_Y_rownnz: NDArray[int32]
+    efc_Y_rowadr: NDArray[int32]
+    efc_Y_colind: NDArray[int32]
+    nA: int
     tree_awake: NDArray[int32]
     body_awake: NDArray[int32]
     body_awake_ind: NDArray[int32]
