@@ -46,10 +46,10 @@ NAMES = (
     "pictures",
     "view",
 )
-ASKED_FOR = ("gpu", "gpu_day", "derivative_fuzz")
-"""Those that run only when they are named: one needs a machine of its own, the other hours."""
+ASKED_FOR = ("gpu", "gpu_day", "derivative_fuzz", "ik")
+"""Those that run only when they are named: they need a machine of their own, hours, or models of other packages."""
 
-WITHOUT_MODELS = ("settings", "midphase", "growth", "optimisation", "compiling", "reading", "calls")
+WITHOUT_MODELS = ("settings", "midphase", "growth", "optimisation", "compiling", "reading", "calls", "ik")
 """Those whose models are made by themselves, or are examples."""
 
 

@@ -1,8 +1,8 @@
 """Inverse kinematics: success and time for random reachable poses of robots, against mink with daqp.
 
 The folder ``CARDAN_ROBOTS`` contains the unpacked wheels of robosuite 1.5.2, robosuite-models 1.0.0 and
-gymnasium-robotics 1.4.2. ``CARDAN_MINK`` is the Python of an environment with mink 1.3 and daqp; without it, only Cardan
-runs.
+gymnasium-robotics 1.4.2. ``CARDAN_MINK`` is the Python of an environment with mink 1.3 and daqp; without it, only
+Cardan runs.
 """
 
 from __future__ import annotations
@@ -160,10 +160,11 @@ class Case:
         """Return the processor time of a control step with limits, s."""
         targets = [self.targets[0, t] for t in range(len(self.tasks))]
         q = self.m.qpos0.copy()
-        ik.velocity(self.m, q, self.tasks, 0.01, targets)
+        controller = ik.Controller(self.m, self.tasks, 0.01, targets)
+        controller.velocity(q)
         begin = time.process_time()
         for _ in range(2000):
-            ik.velocity(self.m, q, self.tasks, 0.01, targets)
+            controller.velocity(q)
         return (time.process_time() - begin) / 2000
 
     def mink(self, avoid: bool, count: int) -> dict[str, float]:
@@ -194,19 +195,25 @@ def measure(name: str, robot: Robot) -> dict[str, object]:
     """Return the row of a robot, and print it."""
     case = Case(robot, COUNT)
     row: dict[str, object] = {"pairs": len(case.pairs), "dofs": case.m.nv, "collision_free": case.free}
-    print(f"{name}: {case.m.nv} dofs, {len(case.pairs)} pairs, {100 * case.free:.1f} % of configurations are free", flush=True)
+    print(
+        f"{name}: {case.m.nv} dofs, {len(case.pairs)} pairs, {100 * case.free:.1f} % of configurations are free",
+        flush=True,
+    )
     for avoid in (False, True):
         found, processor, _ = case.solve(case.avoid if avoid else (), 1)
         _, _, wall = case.solve(case.avoid if avoid else (), 2)
         success = case.check(found, avoid)
         part = {"success": success, "ok": float(found.ok.mean()), "processor": processor, "wall_2_threads": wall}
-        print(f"  {'with' if avoid else 'without'} distances: {100 * success:.2f} %, {processor * 1e6:.1f} us of a processor,"
+        print(f"  {'with' if avoid else 'without'} distances: {100 * success:.2f} %, {processor * 1e6:.1f} us,"
               f" {1 / wall:.0f} per second on 2 threads", flush=True)  # fmt: skip
         if MINK:
             count = SHARE if not avoid else max(10, SHARE // 10)
             part["mink"] = case.mink(avoid, count)
             part["ratio"] = part["mink"]["per_success"] / processor
-            print(f"    mink: {part['mink']}\n    ratio of processor time per solved target: {part['ratio']:.0f}", flush=True)
+            print(
+                f"    mink: {part['mink']}\n    ratio of processor time per solved target: {part['ratio']:.0f}",
+                flush=True,
+            )
         row["distances" if avoid else "plain"] = part
     row["step"] = case.step()
     print(f"  control step: {row['step'] * 1e6:.1f} us", flush=True)

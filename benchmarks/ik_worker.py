@@ -38,7 +38,10 @@ class Robot:
             pairs = [([int(a)], [int(b)]) for a, b in setup["pairs"]]
             self.limits.append(
                 mink.CollisionAvoidanceLimit(
-                    self.model, pairs, minimum_distance_from_collisions=setup["margin"], collision_detection_distance=0.05
+                    self.model,
+                    pairs,
+                    minimum_distance_from_collisions=setup["margin"],
+                    collision_detection_distance=0.05,
                 )
             )
 

@@ -108,3 +108,19 @@ def test_configurations_of_a_floating_tree():
         cardan.mj_integratePos(m, q, v, DT)
         errors.append(np.abs(v).max() * DT)
     assert errors[-1] < 1e-6
+
+
+def test_a_controller_gives_the_same_velocities():
+    m = mechanisms.model(mechanisms.ARM)
+    task = ik.FrameTask("tool", "site", lm_damping=0.1)
+    target, options = [0.4, 0.1, 0.5, 1.0, 0, 0, 0], {"avoid": "self", "velocity_limits": 2.0}
+    controller = ik.Controller(m, task, DT, target, **options)
+    for q in START + np.random.default_rng(1).uniform(-0.2, 0.2, (5, m.nq)):
+        assert np.array_equal(controller.velocity(q), ik.velocity(m, q, task, DT, target, **options))
+        assert controller.ok
+    place, _ = tool_of(m, q)
+    assert np.isclose(controller.error[0], np.linalg.norm(place - target[:3]))
+    controller.set_targets([0.3, 0.1, 0.5, 1.0, 0, 0, 0])
+    assert not np.array_equal(controller.velocity(q), ik.velocity(m, q, task, DT, target, **options))
+    with pytest.raises(ValueError, match="2 rows"):
+        controller.set_targets([target] * 2)

@@ -1,5 +1,6 @@
 """Inverse kinematics: configurations and velocities that bring frames, points and centres of mass to targets."""
 
+from cardan.ik.controller import Controller
 from cardan.ik.pairs import pairs_of
 from cardan.ik.solving import Solution, solve, velocity
 from cardan.ik.tasks import (
@@ -15,6 +16,7 @@ from cardan.ik.tasks import (
 
 __all__ = [
     "ComTask",
+    "Controller",
     "FrameTask",
     "LookAtTask",
     "PointOnLineTask",

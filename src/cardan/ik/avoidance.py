@@ -11,6 +11,7 @@ non-strictly convex polyhedra, Robotics: Science and Systems, 2008.
 
 from __future__ import annotations
 
+from cardan.collision.culling import boxes_apart
 from cardan.collision.distance import geom_distance
 from cardan.enums.codes import GEOM_HFIELD
 from cardan.ik.kernel_views import Ik
@@ -63,6 +64,8 @@ def pair_distance(m: Model, d: Ik, k: int, limit: float) -> float:
     """Signed distance of pair `k`; `limit` if the geoms are farther apart."""
     geom1, geom2 = d.ik.pair[k, 0], d.ik.pair[k, 1]
     if spheres_apart(m, d, geom1, geom2, limit):
+        return limit
+    if min(m.geom_type[geom1], m.geom_type[geom2]) > GEOM_HFIELD and boxes_apart(m, d, geom1, geom2, limit):
         return limit
     d.work.near_margin = limit
     if call_collider(d.ik.closest, m, d, geom1, geom2) == 0:

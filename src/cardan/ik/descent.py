@@ -12,6 +12,7 @@ their rows.
 
 from __future__ import annotations
 
+from cardan.dynamics.kinematics import get_quat
 from cardan.ik.avoidance import breach_of_pairs
 from cardan.ik.evaluation import ik_stage
 from cardan.ik.fields import FRAME, PLACES, POSE_NUMBERS, TURNS
@@ -20,11 +21,16 @@ from cardan.ik.placing import advance, clamp_joints, place, relative_point, rela
 from cardan.ik.quadratic import factorise
 from cardan.ik.residuals import find_hessian
 from cardan.jit import call_collider, kernel
+from cardan.maths.quaternion import mul_quat, neg_quat, normalize4, rot_vec_quat
+from cardan.maths.types import ConstArray2, Pose
+from cardan.maths.vector import add3, scale3, sub3
 from cardan.model.kernel_views import Model
 
 LEAST_DAMPING = 1e-10
 LEAST_FACTOR = 1e-4
 """Smallest factor of the damping, after steps that lowered the merit."""
+GOOD, POOR = 0.7, 0.25
+"""Ratios of the actual to the expected fall of the merit above and below which the damping shrinks and grows."""
 PERSISTENT = 1.0 - 1e-9
 """Value of `stall` with which steps go on to a minimum."""
 TRIES = 6
@@ -95,6 +101,18 @@ def largest_move(d: Ik) -> float:
 
 
 @kernel
+def expected_fall(d: Ik) -> float:
+    """Fall of the cost that the linearised residuals predict for the step `x`: -(g'x + 1/2 x'Hx)."""
+    total = 0.0
+    for i in range(d.ik.n):
+        product = d.ik.g[i] + 0.5 * d.ik.H[i, i] * d.ik.x[i]
+        for j in range(i):
+            product += d.ik.H[i, j] * d.ik.x[j]
+        total -= product * d.ik.x[i]
+    return total
+
+
+@kernel
 def step_down(m: Model, d: Ik, avoids: bool, factor: float, penalty: float) -> tuple[float, float]:
     """Make one step that lowers the merit, if there is one; return the new factor of the damping, and the penalty.
 
@@ -108,10 +126,17 @@ def step_down(m: Model, d: Ik, avoids: bool, factor: float, penalty: float) -> t
         factorise(d, factor * d.ik.share * cost + LEAST_DAMPING)
         call_collider(d.ik.minimise, m, d, 0, 0)
         penalty = max(penalty, 2.0 * largest_multiplier(d))
+        expected = expected_fall(d) + penalty * breach
         advance(m, d)
         evaluate_at(m, d, avoids)
-        if d.ik.cost + penalty * d.ik.breach < cost + penalty * breach:
-            return max(LEAST_FACTOR, 0.25 * factor), penalty
+        lowered = cost + penalty * breach - d.ik.cost - penalty * d.ik.breach
+        if lowered > 0.0:
+            quality = lowered / max(expected, 1e-300)
+            if quality > GOOD:
+                factor = max(LEAST_FACTOR, 0.25 * factor)
+            elif quality < POOR:
+                factor *= 4.0
+            return factor, penalty
         go_back(m, d)
         evaluate_at(m, d, avoids)
         factor = max(8.0 * factor, 1e-6 / max(cost, 1e-12))
@@ -157,26 +182,81 @@ def attempt(m: Model, d: Ik, stall: float) -> int:
 
 
 @kernel
+def pose_in(a: ConstArray2, row: int, adr: int) -> Pose:
+    """Return the pose that starts at column `adr` of a row."""
+    quat = (a[row, adr + 3], a[row, adr + 4], a[row, adr + 5], a[row, adr + 6])
+    return (a[row, adr], a[row, adr + 1], a[row, adr + 2]), quat
+
+
+@kernel
+def alignment(d: Ik, k: int) -> Pose:
+    """Motion of the floating base that brings the frames of row `k` of the table near their targets, as a pose.
+
+    It is the mean of the motions that bring single frames to their targets. Without a floating base, it is the
+    identity.
+    """
+    place, turn, count = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0), 0.0
+    if d.ik.base < 0:
+        return place, (1.0, 0.0, 0.0, 0.0)
+    for t in range(len(d.ik.task_kind)):
+        if d.ik.task_kind[t] == FRAME and d.ik.task_flags[t] & TURNS:
+            goal = pose_in(d.ik.target, d.ik.row, d.ik.task_adr[t])
+            quat = mul_quat(goal[1], neg_quat(pose_in(d.ik.table_pose, k, POSE_NUMBERS * t)[1]))
+            side = quat[0] * turn[0] + quat[1] * turn[1] + quat[2] * turn[2] + quat[3] * turn[3]
+            sign = -1.0 if side < 0.0 else 1.0
+            turn = (
+                turn[0] + sign * quat[0],
+                turn[1] + sign * quat[1],
+                turn[2] + sign * quat[2],
+                turn[3] + sign * quat[3],
+            )
+    turn = normalize4(turn)
+    for t in range(len(d.ik.task_kind)):
+        if d.ik.task_kind[t] == FRAME and d.ik.task_flags[t] & PLACES:
+            goal = pose_in(d.ik.target, d.ik.row, d.ik.task_adr[t])
+            here = rot_vec_quat(pose_in(d.ik.table_pose, k, POSE_NUMBERS * t)[0], turn)
+            place = add3(place, sub3(goal[0], here))
+            count += 1.0
+    return scale3(place, 1.0 / max(count, 1.0)), turn
+
+
+@kernel
 def rank_starts(d: Ik) -> None:
     """Estimate the cost of each configuration of the table: from the poses of its frames, without other tasks."""
     for k in range(len(d.ik.table)):
+        place, turn = alignment(d, k)
         total = 0.0
         for t in range(len(d.ik.task_kind)):
             if d.ik.task_kind[t] == FRAME:
-                adr = d.ik.task_adr[t]
+                goal = pose_in(d.ik.target, d.ik.row, d.ik.task_adr[t])
+                here = pose_in(d.ik.table_pose, k, POSE_NUMBERS * t)
+                if d.ik.base >= 0:
+                    here = (add3(place, rot_vec_quat(here[0], turn)), mul_quat(turn, here[1]))
                 if d.ik.task_flags[t] & PLACES:
+                    gap = sub3(here[0], goal[0])
                     for i in range(3):
-                        gap = d.ik.task_cost[t, i] * (
-                            d.ik.table_pose[k, POSE_NUMBERS * t + i] - d.ik.target[d.ik.row, adr + i]
-                        )
-                        total += gap * gap
+                        total += d.ik.task_cost[t, i] * d.ik.task_cost[t, i] * gap[i] * gap[i]
                 if d.ik.task_flags[t] & TURNS:
                     cosine = 0.0
-                    for i in range(3, POSE_NUMBERS):
-                        cosine += d.ik.table_pose[k, POSE_NUMBERS * t + i] * d.ik.target[d.ik.row, adr + i]
+                    for i in range(4):
+                        cosine += here[1][i] * goal[1][i]
                     last = d.ik.task_cost[t, 5 if d.ik.task_flags[t] & PLACES else 2]
                     total += 4.0 * last * last * (1.0 - cosine * cosine)
         d.ik.rank[k] = total
+
+
+@kernel
+def align_base(d: Ik, k: int) -> None:
+    """Move the floating base of the configuration, which is row `k` of the table, as `alignment` says."""
+    base = d.ik.base
+    if base >= 0:
+        place, turn = alignment(d, k)
+        pos = add3(place, rot_vec_quat((d.qpos[base], d.qpos[base + 1], d.qpos[base + 2]), turn))
+        quat = mul_quat(turn, get_quat(d.qpos, base + 3))
+        for i in range(3):
+            d.qpos[base + i] = pos[i]
+        for i in range(4):
+            d.qpos[base + 3 + i] = quat[i]
 
 
 @kernel
@@ -205,6 +285,7 @@ def load_start(m: Model, d: Ik, number: int) -> bool:
         d.qpos[i] = d.ik.given[d.ik.row * d.ik.given_step, i] if d.ik.given_count > 0 else d.ik.table[chosen, i]
     for k in range(len(d.ik.moves)):
         d.qpos[d.ik.moves[k]] = d.ik.table[chosen, d.ik.moves[k]]
+    align_base(d, chosen)
     return True
 
 

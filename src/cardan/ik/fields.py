@@ -74,6 +74,7 @@ PROBLEM = [
     # arguments and results of a call
     Field("ik.target", "f8", (ANY, ANY), "targets of all tasks, a row each"),
     Field("ik.given", "f8", (ANY, ANY), "configurations of the caller: starts, or those at which to compute"),
+    Field("ik.base", "i4", (), "address in qpos of the free joint that moves all frames of poses, or -1"),
     Field("ik.given_count", "i4", (), "number of starts for each target"),
     Field("ik.given_step", "i4", (), "rows of `given` between those of a target and the next"),
     Field("ik.table", "f8", (ANY, ANY), "configurations of the table of starts"),

@@ -59,6 +59,7 @@ class Problem:
     dt: float
     target: Final[Array2]
     given: Final[Array2]
+    base: int
     given_count: int
     given_step: int
     table: Final[Array2]

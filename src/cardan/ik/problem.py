@@ -100,6 +100,16 @@ class Problem:
         geoms = np.unique([*self.pairs.ravel(), *self.rows.objects("geom")])
         return bodies, geoms, np.unique([*of_sites, *self.rows.objects("site")])
 
+    def _base(self) -> int:
+        """Return the address in qpos of the free joint that moves all frames of poses, or -1."""
+        m, of_poses = self.m, self.rows.bodies_of_poses()
+        for joint in self.joint:
+            if m.jnt_type[joint] == JNT_FREE and of_poses:
+                root = m.body_rootid[m.jnt_bodyid[joint]]
+                if all(m.body_rootid[body] == root for body in of_poses):
+                    return int(m.jnt_qposadr[joint])
+        return -1
+
     def set_limits(self) -> None:
         """Read the joint limits of the model."""
         joint = self.m.dof_jntid[self.dof]
@@ -162,7 +172,8 @@ class Problem:
         natives = addresses([closest_points, evaluate, solve_program])
         couples = any(m.eq_type[e] == EQ_TENDON for e in self.equality)
         scalars = {
-            "n": len(self.dof), "needs_com": int(self.rows.needs_com), "settles": int(self.rows.is_mixed),
+            "n": len(self.dof), "base": self._base(), "needs_com": int(self.rows.needs_com),
+            "settles": int(self.rows.is_mixed),
             **dict(zip(("closest", "evaluate", "minimise"), natives, strict=True)),
             "tendons": addresses([stage])[0] if couples else 0,
             **self.options,

@@ -191,6 +191,13 @@ class TaskRows:
         pairs = zip(self.kind, self.frame, self.root, strict=True)
         return [self._bodies_of(x) for kind, frame, root in pairs if kind < COM for x in (frame, root)]
 
+    def bodies_of_poses(self) -> list[int]:
+        """Return the bodies of the frames that reach poses in the world; no bodies if another root is used."""
+        places = [k for k, kind in enumerate(self.kind) if kind == FRAME]
+        if any(self._bodies_of(self.root[k]) != 0 or not self.flags[k] & TURNS for k in places):
+            return []
+        return [self._bodies_of(self.frame[k]) for k in places]
+
     def objects(self, kind: str) -> list[int]:
         """Return the ids of frames and roots of a type: geom or site."""
         return [k for found in (self.frame, self.root) for code, k in found if code == TYPES[kind]]

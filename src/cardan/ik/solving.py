@@ -52,6 +52,15 @@ class Solution(NamedTuple):
     ok: np.ndarray
 
 
+def new_problem(
+    m: MjModel, tasks: Sequence[Task] | Task, avoid: Any, limits: bool, joints: Iterable[str | int] | None
+) -> Problem:
+    """Return a new problem; arguments as for `solve`."""
+    tasks = (tasks,) if isinstance(tasks, Task) else tuple(tasks)
+    ids = None if joints is None else [element_id(m, "joint", name, "joints") for name in joints]
+    return Problem(m, tasks, pairs_of(m, avoid), limits, ids)
+
+
 def problem_of(
     m: MjModel, tasks: Sequence[Task] | Task, avoid: Any, limits: bool, joints: Iterable[str | int] | None
 ) -> Problem:
@@ -63,8 +72,7 @@ def problem_of(
     kept: dict[Any, Problem] = internals.kept(m).setdefault(KEPT, {})
     found = kept.get(key)
     if found is None:
-        ids = None if moving is None else [element_id(m, "joint", name, "joints") for name in moving]
-        found = Problem(m, tasks, pairs_of(m, avoid), limits, ids)
+        found = new_problem(m, tasks, avoid, limits, moving)
         while len(kept) >= MOST_KEPT:
             kept.pop(next(iter(kept)))
         kept[key] = found
@@ -132,7 +140,7 @@ def solve(
     avoid: Any = (),
     margin: float = 0.0,
     tolerance: tuple[float, float] = (1e-6, 1e-6),
-    starts: int = 64,
+    starts: int = 256,
     steps: int = 60,
     joints: Iterable[str | int] | None = None,
     threads: int | None = None,
