@@ -9,9 +9,9 @@ Source: G. van den Bergen, Collision Detection in Interactive 3D Environments (2
 
 from __future__ import annotations
 
-from cardan.collision.gjk import triangle_weights, weighted_sum
 from cardan.collision.support import support_difference
 from cardan.jit import kernel
+from cardan.maths.simplex import triangle_weights, weighted_sum
 from cardan.maths.types import Array2, ConstArray2, Vec3
 from cardan.maths.vector import add_scaled3, cross, dot3, get3, norm3, scale3, set3, sub3
 from cardan.model.fields_work import POLYTOPE_EDGES, POLYTOPE_FACES, POLYTOPE_VERTICES

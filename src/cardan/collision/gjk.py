@@ -15,8 +15,9 @@ from math import inf
 
 from cardan.collision.support import support_difference
 from cardan.jit import kernel
+from cardan.maths.simplex import segment_weights, triangle_weights, weighted_sum
 from cardan.maths.types import ConstArray2, Vec3
-from cardan.maths.vector import add_scaled3, cross, dot3, get3, norm3, scale3, set3, sub3
+from cardan.maths.vector import cross, dot3, get3, norm3, scale3, set3, sub3
 from cardan.model.kernel_views import Data, Model
 
 INSIDE = 4
@@ -36,54 +37,6 @@ def copy_vertex(d: Data, source: int, target: int) -> None:
     set3(d.work.simplex, target, get3(d.work.simplex, source))
     set3(d.work.simplex1, target, get3(d.work.simplex1, source))
     set3(d.work.simplex2, target, get3(d.work.simplex2, source))
-
-
-@kernel
-def triangle_weights(a: Vec3, b: Vec3, c: Vec3) -> Vec3:
-    """Barycentric coordinates of the point of the triangle a, b, c that is closest to the origin."""
-    ab, ac = sub3(b, a), sub3(c, a)
-    a1, a2 = -dot3(ab, a), -dot3(ac, a)
-    if a1 <= 0.0 and a2 <= 0.0:
-        return (1.0, 0.0, 0.0)
-    b1, b2 = -dot3(ab, b), -dot3(ac, b)
-    if b1 >= 0.0 and b2 <= b1:
-        return (0.0, 1.0, 0.0)
-    vc = a1 * b2 - b1 * a2
-    if vc <= 0.0 and a1 >= 0.0 and b1 <= 0.0:
-        t = a1 / (a1 - b1)
-        return (1.0 - t, t, 0.0)
-    c1, c2 = -dot3(ab, c), -dot3(ac, c)
-    if c2 >= 0.0 and c1 <= c2:
-        return (0.0, 0.0, 1.0)
-    vb = c1 * a2 - a1 * c2
-    if vb <= 0.0 and a2 >= 0.0 and c2 <= 0.0:
-        t = a2 / (a2 - c2)
-        return (1.0 - t, 0.0, t)
-    va = b1 * c2 - c1 * b2
-    if va <= 0.0 and b2 - b1 >= 0.0 and c1 - c2 >= 0.0:
-        t = (b2 - b1) / ((b2 - b1) + (c1 - c2))
-        return (0.0, 1.0 - t, t)
-    total = va + vb + vc
-    return (va / total, vb / total, vc / total)
-
-
-@kernel
-def segment_weights(a: Vec3, b: Vec3) -> Vec3:
-    """Barycentric coordinates of the point of the segment a, b that is closest to the origin; the third is 0."""
-    ab = sub3(b, a)
-    along = -dot3(ab, a)
-    length2 = dot3(ab, ab)
-    if along <= 0.0:
-        return (1.0, 0.0, 0.0)
-    if along >= length2:
-        return (0.0, 1.0, 0.0)
-    return (1.0 - along / length2, along / length2, 0.0)
-
-
-@kernel
-def weighted_sum(a: Vec3, b: Vec3, c: Vec3, weights: Vec3) -> Vec3:
-    """Point of the triangle with corners `a`, `b` and `c` that has the barycentric coordinates `weights`."""
-    return add_scaled3(add_scaled3(scale3(a, weights[0]), b, weights[1]), c, weights[2])
 
 
 @kernel

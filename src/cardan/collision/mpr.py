@@ -22,9 +22,9 @@ spec: computation, collision detection, collision checking. The thresholds were 
 
 from __future__ import annotations
 
-from cardan.collision.gjk import segment_weights, triangle_weights, weighted_sum
 from cardan.collision.support import support_difference
 from cardan.jit import kernel
+from cardan.maths.simplex import segment_weights, triangle_weights, weighted_sum
 from cardan.maths.types import Vec3
 from cardan.maths.vector import add3, add_scaled3, cross, dot3, get3, norm3, scale3, set3, sub3
 from cardan.model.kernel_views import Data, Model

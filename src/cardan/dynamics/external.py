@@ -2,9 +2,10 @@
 
 A side of a contact is a geom and its body, or a vertex or element of a flex and its bodies. The Jacobian of a contact
 is a weighted sum of the Jacobians of its point on all these bodies; the weights of the first side are negative. The
-body of a geom or of a vertex has weight 1. An element distributes the contact over the bodies of its vertices. Their
-weights are inversely proportional to the vertices' distances from the contact, and the squares of the weights sum to 1
-(spec: modelling, deformable objects). The weighting scheme was derived from numerical results of MuJoCo.
+body of a geom or of a vertex has weight 1. An element distributes the contact over the bodies of its vertices. In 3.1,
+their weights are inversely proportional to the vertices' distances from the contact, and the squares of the weights sum
+to 1. In 4.0, they are the barycentric coordinates of the element's point that is closest to the contact (spec:
+modelling, deformable objects). The weighting schemes were derived from numerical results of MuJoCo.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from math import sqrt
 from cardan.dynamics.anchors import anchors_of
 from cardan.enums.codes import CONE_PYRAMIDAL, EQ_CONNECT, EQ_WELD
 from cardan.jit import kernel
+from cardan.maths.simplex import segment_weights, tetrahedron_weights, triangle_weights
 from cardan.maths.types import Array1, IntArray1, Vec3, Vec6
 from cardan.maths.vector import MINVAL, add3, cross, get3, get9, mul_mat_t_vec3, norm3, scale3, set6, sub3
 from cardan.model.kernel_views import Data, Model
@@ -33,6 +35,49 @@ def side_body(m: Model, d: Data, con: int, side: int) -> int:
 def has_flex(d: Data, con: int) -> bool:
     """Return whether at least one side of a contact is a flex."""
     return d.contact.geom[con, 0] < 0 or d.contact.geom[con, 1] < 0
+
+
+@kernel
+def _share(m: Model, d: Data, flex: int, adr: int, pos: Vec3, left_out: int, first: int, weights: Array1) -> None:
+    """Write the weights of an element's vertices by the rule of MuJoCo 3.1, from ``weights[first]`` on.
+
+    `adr` is the address of the element's vertices in `flex_elem`; the vertex `left_out` gets no weight.
+    """
+    n, total = first, 0.0
+    for k in range(adr, adr + m.flex_dim[flex] + 1):
+        if m.flex_elem[k] != left_out:
+            vertex = m.flex_vertadr[flex] + m.flex_elem[k]
+            weight = 1.0 / max(MINVAL, norm3(sub3(get3(d.flexvert_xpos, vertex), pos)))
+            weights[n] = weight
+            total += weight * weight
+            n += 1
+    scale = 1.0 / sqrt(total)
+    for k in range(first, n):
+        weights[k] *= scale
+
+
+@kernel
+def _interpolate(m: Model, d: Data, flex: int, adr: int, pos: Vec3, first: int, weights: Array1) -> None:
+    """Write the weights of an element's vertices by the rule of MuJoCo 4.0, from ``weights[first]`` on.
+
+    They are the barycentric coordinates of the element's point that is closest to `pos`. `adr` is as in `_share`.
+    """
+    dim, start = m.flex_dim[flex], m.flex_vertadr[flex]
+    a = sub3(get3(d.flexvert_xpos, start + m.flex_elem[adr]), pos)
+    b = sub3(get3(d.flexvert_xpos, start + m.flex_elem[adr + 1]), pos)
+    if dim == 1:
+        of_segment = segment_weights(a, b)
+        weights[first], weights[first + 1] = of_segment[0], of_segment[1]
+        return
+    c = sub3(get3(d.flexvert_xpos, start + m.flex_elem[adr + 2]), pos)
+    if dim == 2:
+        of_triangle = triangle_weights(a, b, c)
+        for k in range(3):
+            weights[first + k] = of_triangle[k]
+        return
+    found = tetrahedron_weights(a, b, c, sub3(get3(d.flexvert_xpos, start + m.flex_elem[adr + 3]), pos))
+    for k in range(4):
+        weights[first + k] = found[k]
 
 
 @kernel
@@ -59,18 +104,14 @@ def list_bodies(m: Model, d: Data, con: int, bodies: IntArray1, weights: Array1)
             adr = m.flex_elemdataadr[flex] + d.contact.elem[con, side] * count
             pos = get3(d.contact.pos, con)
             left_out = d.contact.vert[con, 1 - side] if d.contact.flex[con, 1 - side] == flex else -1
-            first, total = n, 0.0
             for k in range(adr, adr + count):
                 if m.flex_elem[k] != left_out:
-                    vertex = m.flex_vertadr[flex] + m.flex_elem[k]
-                    weight = 1.0 / max(MINVAL, norm3(sub3(get3(d.flexvert_xpos, vertex), pos)))
-                    bodies[n] = m.flex_vertbodyid[vertex]
-                    weights[n] = weight
-                    total += weight * weight
+                    bodies[n] = m.flex_vertbodyid[m.flex_vertadr[flex] + m.flex_elem[k]]
                     n += 1
-            scale = 1.0 / sqrt(total)
-            for k in range(first, n):
-                weights[k] *= scale
+            if m.is_4_0 != 0 and left_out < 0:
+                _interpolate(m, d, flex, adr, pos, first, weights)
+            else:
+                _share(m, d, flex, adr, pos, left_out, first, weights)
         if side == 0:
             for k in range(first, n):
                 weights[k] = -weights[k]
