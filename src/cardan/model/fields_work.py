@@ -446,4 +446,6 @@ WORK: tuple[Field, ...] = (
     Field("work.row_aref", "f8", ("nefc",), "discrete: efc_aref before rows are scaled"),
     Field("work.arranged_rows", "i8", (), "solver: number of rows that find_islands arranged for it, or 0"),
     Field("work.core_radius", "f8", (), "collision: radius around the core of the shape that meets a height field"),
+    Field("work.force_before", "f8", ("nefc",), "PGS: efc_force after the sweep before"),
+    Field("work.jar_before", "f8", ("nefc",), "PGS: residuals of the dual problem after the sweep before"),
 )

@@ -1105,6 +1105,8 @@ class _Data_work:
     row_aref: Final[Array1]
     arranged_rows: int
     core_radius: float
+    force_before: Final[Array1]
+    jar_before: Final[Array1]
     actuator_load: Final[Array1]
     actuator_length_slope: Final[Array1]
     act_span: Final[Array1]

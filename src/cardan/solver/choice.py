@@ -14,7 +14,7 @@ from cardan.solver.certified_newton import needs_sparse, solve_certified, solve_
 from cardan.solver.conjugate import solve_conjugate, solve_conjugate_4_0
 from cardan.solver.effective import enter_backbone, enter_metric, leave_backbone, leave_metric
 from cardan.solver.free_bodies import turn_free_bodies
-from cardan.solver.gauss_seidel import solve_gauss_seidel, solve_noslip
+from cardan.solver.gauss_seidel import solve_gauss_seidel, solve_gauss_seidel_4_0, solve_noslip
 from cardan.solver.jacobian import DENSE_MAX
 from cardan.solver.newton import solve, solve_small
 from cardan.solver.warm_start import save_warm_start
@@ -30,7 +30,7 @@ def _newton(m: Any) -> Stage:
 
 
 SOLVERS: dict[int, Callable[[Any], Stage]] = {
-    int(mjtSolver.mjSOL_PGS): lambda m: solve_gauss_seidel,
+    int(mjtSolver.mjSOL_PGS): lambda m: solve_gauss_seidel_4_0 if m.is_4_0 else solve_gauss_seidel,
     int(mjtSolver.mjSOL_CG): lambda m: solve_conjugate_4_0 if m.is_4_0 else solve_conjugate,
     int(mjtSolver.mjSOL_NEWTON): _newton,
 }

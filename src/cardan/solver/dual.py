@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from math import sqrt
 
-from cardan.constants import mjNSOLVER
 from cardan.constraint.jacobian import mul_jac_t_vec
 from cardan.constraint.update import friction_limit, is_lagged
 from cardan.dynamics.inertia import solve_m
@@ -26,8 +25,11 @@ from cardan.jit import kernel
 from cardan.maths.types import Array1
 from cardan.maths.vector import MINVAL
 from cardan.model.kernel_views import Data, Model
+from cardan.solver.islands import run_range
+from cardan.solver.statistics import NISLAND, entry_of
 
-NSOLVER = int(mjNSOLVER)
+ALL_ROWS = -1
+"""In place of an island: all rows, whether islands are known or not."""
 RISE = 1e-10
 ON_CONE = 1.0 - 1e-10  # if friction is above this share of its bound, the contact counts as slipping
 
@@ -47,9 +49,14 @@ def add_column(d: Data, i: int, step: float, sparse: bool) -> None:
     if step == 0.0:
         return
     if sparse:
-        adr = int(d.efc_AR_rowadr[i])
-        for k in range(adr, adr + d.efc_AR_rownnz[i]):
-            d.work.jar[d.work.AR_col[k]] += step * d.work.AR[k]
+        adr, nnz = int(d.efc_AR_rowadr[i]), int(d.efc_AR_rownnz[i])
+        first = int(d.work.AR_col[adr])
+        if d.work.AR_col[adr + nnz - 1] == first + nnz - 1:
+            for k in range(nnz):
+                d.work.jar[first + k] += step * d.work.AR[adr + k]
+        else:
+            for k in range(adr, adr + nnz):
+                d.work.jar[d.work.AR_col[k]] += step * d.work.AR[k]
     else:
         n = int(d.nefc)
         adr = i * n
@@ -149,10 +156,13 @@ def dual_state(d: Data, i: int) -> int:
 
 
 @kernel
-def update_states(d: Data) -> tuple[int, int]:
-    """Write efc_state from efc_force; return the numbers of rows with force and of rows whose state changed."""
-    active, changed, i = 0, 0, 0
-    while i < d.nefc:
+def update_states(d: Data, first: int, end: int) -> tuple[int, int]:
+    """Write efc_state of the rows `first` to `end` (exclusive), which are whole constraints, from efc_force.
+
+    Return the numbers of rows with force and of rows whose state changed.
+    """
+    active, changed, i = 0, 0, first
+    while i < end:
         state = dual_state(d, i)
         count = int(d.contact.dim[d.efc_id[i]]) if d.efc_type[i] == CNSTR_CONTACT_ELLIPTIC else 1
         for r in range(i, i + count):
@@ -164,23 +174,47 @@ def update_states(d: Data) -> tuple[int, int]:
 
 
 @kernel
-def record_sweep(d: Data, improvement: float) -> None:
-    """Update efc_state, and add one sweep over the rows to the solver statistics.
+def pieces_of(d: Data, island: int) -> tuple[int, int]:
+    """Return the range of the pieces of an island, or of `ALL_ROWS`: first piece and end (see `piece_rows`)."""
+    if island == ALL_ROWS:
+        return -1, 0
+    return run_range(d, island)
 
-    `improvement` is the scaled decrease of the cost in this sweep.
+
+@kernel
+def piece_rows(d: Data, piece: int) -> tuple[int, int]:
+    """Return the rows of a piece, first and end: those of a run in the order of islands, or all rows for piece -1."""
+    if piece < 0:
+        return 0, int(d.nefc)
+    k = d.work.run_order[piece]
+    return int(d.work.run_start[k]), int(d.work.run_stop[k])
+
+
+@kernel
+def record_sweep(d: Data, island: int, k: int, improvement: float) -> None:
+    """Update efc_state of an island's rows, and add sweep `k` over these rows to the statistics in the open slot.
+
+    `improvement` is the scaled decrease of the cost in this sweep; the island may be `ALL_ROWS`.
     """
-    active, changed = update_states(d)
-    k = int(d.solver_niter[0])
-    d.solver_niter[0] = k + 1
-    if k < NSOLVER:
-        d.work.statistics_used = max(d.work.statistics_used, k + 1)
-        d.solver.improvement[k] = improvement
-        d.solver.gradient[k] = 0.0
-        d.solver.lineslope[k] = 0.0
-        d.solver.nactive[k] = active
-        d.solver.nchange[k] = changed
-        d.solver.neval[k] = 0
-        d.solver.nupdate[k] = 0
+    active, changed = 0, 0
+    begin, end = pieces_of(d, island)
+    for piece in range(begin, end):
+        first, stop = piece_rows(d, piece)
+        some, others = update_states(d, first, stop)
+        active += some
+        changed += others
+    i = entry_of(d, k)
+    if d.work.statistics_slot < NISLAND:
+        d.solver_niter[d.work.statistics_slot] = k + 1
+    if i >= 0:
+        d.work.statistics_used = max(d.work.statistics_used, i + 1)
+        d.solver.improvement[i] = improvement
+        d.solver.gradient[i] = 0.0
+        d.solver.lineslope[i] = 0.0
+        d.solver.nactive[i] = active
+        d.solver.nchange[i] = changed
+        d.solver.neval[i] = 0
+        d.solver.nupdate[i] = 0
 
 
 @kernel

@@ -234,5 +234,5 @@ def leave_backbone(m: Model, d: Data) -> int:
         d.qacc[dof] += d.qacc_smooth[dof]
     if d.work.nloose > 0:
         drop_loose(m, d)
-        update_states(d)
+        update_states(d, 0, int(d.nefc))
     return OK

@@ -23,15 +23,22 @@ from cardan.maths.types import Array1
 from cardan.maths.vector import MINVAL
 from cardan.model.fields_arena import MAX_CONDIM, MAX_FRICTION
 from cardan.model.kernel_views import Data, Model
+from cardan.solver.certificate import inertia_scale
 from cardan.solver.dual import (
+    ALL_ROWS,
     accept,
     apply_forces,
     load_block,
+    piece_rows,
+    pieces_of,
     record_sweep,
     start_residuals,
     update_row,
     update_states,
 )
+from cardan.solver.islands import arrange, solves_apart
+from cardan.solver.momentum import extrapolate, take_back
+from cardan.solver.statistics import close_islands, open_slot, reset_statistics
 
 MATRIX = MAX_FRICTION * MAX_FRICTION  # number of elements of the largest matrix
 
@@ -166,53 +173,135 @@ CONTACT_MATRIX = MAX_CONDIM * MAX_CONDIM
 
 @stage
 def solve_gauss_seidel(m: Model, d: Data) -> int:
-    """Compute constraint forces and acceleration by PGS.
+    """Compute constraint forces and acceleration by PGS over all rows, by the rules of MuJoCo 3.1 (`start_forces`)."""
+    d.solver_niter[0] = 0
+    if start_forces(m, d):
+        reset_slots(m, d)
+        descend(m, d, ALL_ROWS, 1.0 / (m.stat.meaninertia * max(1, m.nv)))
+        apply_forces(m, d)
+    return OK
 
-    Reads qacc_smooth, the rows, ``work.AR`` and qacc_warmstart. Writes efc_b, efc_force, efc_state, qfrc_constraint,
-    qacc and the solver statistics.
+
+@stage
+def solve_gauss_seidel_4_0(m: Model, d: Data) -> int:
+    """Compute constraint forces and acceleration by PGS, by the rules of MuJoCo 4.0 (`start_forces`).
+
+    Islands are solved one after the other, or all rows together if the flag `island` is not set. Costs are scaled by
+    1 / trace(M) of the island, or of the model.
     """
     d.solver_niter[0] = 0
-    for i in range(m.nv):
-        d.qacc[i] = d.qacc_smooth[i]
-        d.qfrc_constraint[i] = 0.0
-    if d.nefc > 0:
-        sparse = is_sparse(m)
-        last = int(d.nefc) - 1
-        d.solver_nisland = 1
-        d.solver_nnz[0] = d.efc_AR_rowadr[last] + d.efc_AR_rownnz[last] if sparse else d.nefc * d.nefc
-        # start from the forces that belong to qacc_warmstart if their cost is below that of zero forces
-        mul_jac_vec(m, d, d.qacc_smooth, d.efc_b)
-        mul_jac_vec(m, d, d.qacc_warmstart, d.work.jar)
-        for i in range(d.nefc):
-            d.efc_b[i] -= d.efc_aref[i]
-            d.work.jar[i] -= d.efc_aref[i]
-        constraint_update(d, d.work.jar, 0)
-        cost = 1.0
-        if m.opt.disableflags & DSBL_WARMSTART == 0:
-            start_residuals(d, sparse)
-            cost = 0.0
-            for i in range(d.nefc):
-                cost += 0.5 * d.efc_force[i] * (d.work.jar[i] + d.efc_b[i])
-        if not cost <= 0.0:
-            for i in range(d.nefc):
-                d.efc_force[i] = 0.0
-                d.work.jar[i] = d.efc_b[i]
-        update_states(d)
-        scale = 1.0 / (m.stat.meaninertia * max(1, m.nv))
-        for _ in range(m.opt.iterations):
-            improvement = scale * sweep(d, sparse)
-            record_sweep(d, improvement)
-            if not improvement >= m.opt.tolerance:
-                break
+    if start_forces(m, d):
+        reset_slots(m, d)
+        if solves_apart(m):
+            count = arrange(m, d, False)
+            for island in range(count):
+                open_slot(d, island)
+                descend_with_momentum(m, d, island, inertia_scale(m, d, island))
+            close_islands(m, d, count)
+        else:
+            total = 0.0
+            for dof in range(m.nv):
+                total += d.qM[m.aux.M_rowadr[dof]]
+            descend_with_momentum(m, d, ALL_ROWS, 1.0 / max(total, MINVAL))
         apply_forces(m, d)
     return OK
 
 
 @kernel
-def sweep(d: Data, sparse: bool) -> float:
-    """Update the forces of all rows, one constraint after the other; return the decrease of the cost."""
-    decrease, i = 0.0, 0
-    while i < d.nefc:
+def start_forces(m: Model, d: Data) -> bool:
+    """Write the forces from which PGS starts, their states and residuals; return whether there are rows.
+
+    The start is the forces that belong to qacc_warmstart if their cost is below that of zero forces. PGS reads
+    qacc_smooth, the rows, ``work.AR`` and qacc_warmstart. It writes efc_b, efc_force, efc_state, qfrc_constraint, qacc
+    and the solver statistics.
+    """
+    for i in range(m.nv):
+        d.qacc[i] = d.qacc_smooth[i]
+        d.qfrc_constraint[i] = 0.0
+    if d.nefc == 0:
+        return False
+    mul_jac_vec(m, d, d.qacc_smooth, d.efc_b)
+    mul_jac_vec(m, d, d.qacc_warmstart, d.work.jar)
+    for i in range(d.nefc):
+        d.efc_b[i] -= d.efc_aref[i]
+        d.work.jar[i] -= d.efc_aref[i]
+    constraint_update(d, d.work.jar, 0)
+    cost = 1.0
+    if m.opt.disableflags & DSBL_WARMSTART == 0:
+        start_residuals(d, is_sparse(m))
+        cost = 0.0
+        for i in range(d.nefc):
+            cost += 0.5 * d.efc_force[i] * (d.work.jar[i] + d.efc_b[i])
+    if not cost <= 0.0:
+        for i in range(d.nefc):
+            d.efc_force[i] = 0.0
+            d.work.jar[i] = d.efc_b[i]
+    update_states(d, 0, int(d.nefc))
+    return True
+
+
+@kernel
+def reset_slots(m: Model, d: Data) -> None:
+    """Clear the statistics, and open slot 0, which counts the entries of the matrix of the dual problem."""
+    reset_statistics(d)
+    last = int(d.nefc) - 1
+    d.solver_nnz[0] = d.efc_AR_rowadr[last] + d.efc_AR_rownnz[last] if is_sparse(m) else d.nefc * d.nefc
+
+
+@kernel
+def descend(m: Model, d: Data, island: int, scale: float) -> None:
+    """Sweep over the rows of an island, or `ALL_ROWS`, until the decrease of the cost times `scale` is small."""
+    sparse = is_sparse(m)
+    for k in range(m.opt.iterations):
+        improvement = scale * sweep_island(d, island, sparse)
+        record_sweep(d, island, k, improvement)
+        if not improvement >= m.opt.tolerance:
+            break
+
+
+@kernel
+def descend_with_momentum(m: Model, d: Data, island: int, scale: float) -> None:
+    """Do as `descend`, with sweeps that start from extrapolated forces (see `momentum`).
+
+    A step that would raise the cost is taken back. The solver stops only after a small step without momentum.
+    """
+    sparse = is_sparse(m)
+    pace = 1.0
+    for k in range(m.opt.iterations):
+        following = 0.5 + sqrt(0.25 + pace * pace)
+        share = (pace - 1.0) / following
+        rise = extrapolate(d, island, share, sparse)
+        decrease = sweep_island(d, island, sparse) - rise
+        if decrease < 0.0:
+            take_back(d, island)
+            decrease = 0.0
+        improvement = scale * decrease
+        record_sweep(d, island, k, improvement)
+        is_small = not improvement >= m.opt.tolerance
+        if is_small and share == 0.0:
+            break
+        pace = 1.0 if is_small else following
+
+
+@kernel
+def sweep_island(d: Data, island: int, sparse: bool) -> float:
+    """Update the forces of an island's rows, or of `ALL_ROWS`, once; return the decrease of the cost."""
+    decrease = 0.0
+    begin, end = pieces_of(d, island)
+    for piece in range(begin, end):
+        first, stop = piece_rows(d, piece)
+        decrease += sweep(d, first, stop, sparse)
+    return decrease
+
+
+@kernel
+def sweep(d: Data, first: int, end: int, sparse: bool) -> float:
+    """Update the forces of the rows `first` to `end` (exclusive), one constraint after the other.
+
+    Return the decrease of the cost.
+    """
+    decrease, i = 0.0, first
+    while i < end:
         if d.efc_type[i] == CNSTR_CONTACT_ELLIPTIC:
             decrease += update_contact(d, i, sparse)
             i += int(d.contact.dim[d.efc_id[i]])
@@ -305,10 +394,12 @@ def solve_noslip(m: Model, d: Data) -> int:
     for i in range(d.nefc):
         released += 0.5 * d.efc_R[i] * d.efc_force[i] * d.efc_force[i]
     start_residuals(d, sparse)
-    for _ in range(m.opt.noslip_iterations):
+    d.work.statistics_slot = 0
+    before = int(d.solver_niter[0])
+    for k in range(m.opt.noslip_iterations):
         improvement = scale * (released + sweep_friction(d, sparse))
         released = 0.0
-        record_sweep(d, improvement)
+        record_sweep(d, ALL_ROWS, before + k, improvement)
         if not improvement >= m.opt.noslip_tolerance:
             break
     apply_forces(m, d)
