@@ -21,9 +21,9 @@ from benchmarks.models import cloth, quadruped
 from benchmarks.scenes import HUMANOID, MODELS, QUADRUPED, SUITE, WIDE
 from benchmarks.timing import RESULTS, save
 from cardan import MjModel
-from cardan.batch.gpu.program import codes
 from cardan.cli.compile import all_entries
 from cardan.collision.detection import collision
+from cardan.jit.cache.gpu_code import codes
 from cardan.jit.cache.store import cache_folder
 from cardan.jit.front.compile import linked_module
 from cardan.jit.front.stage import CALL, COLLIDER_ABI, DOUBLE, INTERLEAVED, SINGLE, STAGE_ABI, Entry, Form, entry_of

@@ -54,7 +54,7 @@ def states(m: Any, count: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _source(task: tuple[tuple[str, str], str, tuple[tuple[str, str], ...]]) -> float:
     """Make the PTX of a stage; return the seconds that it took."""
-    from cardan.batch.gpu.program import gpu_source
+    from cardan.jit.cache.gpu_code import gpu_source
 
     stage, precision, called = task
     start = time.perf_counter()

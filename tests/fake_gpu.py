@@ -16,7 +16,7 @@ import numpy as np
 from lane_code import LANE, LANE_WORDS, entry_in, lane_object
 from tests.jit.fake_cuda import FakeDriver
 
-from cardan.batch.gpu import program, transfers
+from cardan.batch.gpu import back_end, program, transfers
 from cardan.jit.driver import cuda
 from cardan.jit.driver.loader import Engine
 from cardan.jit.front.stage import WORLD_COUNT, WORLD_INDEX
@@ -101,6 +101,9 @@ class Lanes(FakeDriver):
         number = self.sources.setdefault((tuple(stages), form, tuple(called)), len(self.sources))
         return f"// {number}\n.visible .entry {KERNEL}(\n)"
 
+    def all_sources(self, launches, form, called):
+        return enumerate(self.source(stages, form, called) for stages in launches)
+
     def cuLinkAddData(self, state, kind, data, size, name, count, options, values):
         first = data.split(b"\n", 1)[0].removeprefix(b"// ")
         return super().cuLinkAddData(state, kind, data, size, first, count, options, values)
@@ -119,7 +122,8 @@ class Lanes(FakeDriver):
         nothing = SimpleNamespace(read=lambda name, key: None, write=lambda *stored: None)
         monkeypatch.setattr(cuda, "disk", nothing)
         monkeypatch.setattr(cuda, "driver_interface", lambda: self)
-        monkeypatch.setattr(program, "gpu_source", self.source)
+        monkeypatch.setattr(back_end, "is_cached", lambda stages, form, called: True)
+        monkeypatch.setattr(program, "gpu_sources", self.all_sources)
         move = "// move_{}\n.visible .entry " + KERNEL + "(\n)"
         monkeypatch.setattr(transfers, "move_source", move.format)
         return self

@@ -20,12 +20,13 @@ from tests.verdicts import FULL
 
 import cardan
 from cardan.batch import Batch, SimulationError
-from cardan.batch.gpu import arrays, program
+from cardan.batch.gpu import arrays
 from cardan.batch.gpu.arrays import DeviceArray
 from cardan.batch.gpu.back_end import GpuBackEnd
 from cardan.batch.gpu.memory import BLOCKS, block_size
 from cardan.enums import mjtStage, mjtState, mjtWarning
 from cardan.jit import jit_enabled
+from cardan.jit.cache import gpu_code
 from cardan.jit.driver.cuda import CudaError, GpuMemoryError
 from cardan.jit.front.stage import INTERLEAVED, SINGLE, Form
 from cardan.jit.target.ptx import KERNEL, PtxError, find_libdevice
@@ -435,13 +436,13 @@ def test_code_is_made_once(tmp_path, monkeypatch):
         pytest.skip("libdevice is not installed (wheel nvidia-nvvm)")
     monkeypatch.setenv("CARDAN_CACHE_DIR", str(tmp_path))
     form = Form(INTERLEAVED, SINGLE)
-    first = program.gpu_source([clear_energy], form, ())
+    first = gpu_code.gpu_source([clear_energy], form, ())
     assert f".entry {KERNEL}(" in first
     assert ".f64" not in first
-    monkeypatch.setattr(program, "ptx", None)  # it is not called again
-    assert program.gpu_source([clear_energy], form, ()) == first
+    monkeypatch.setattr(gpu_code, "ptx", None)  # it is not called again
+    assert gpu_code.gpu_source([clear_energy], form, ()) == first
     with pytest.raises(TypeError):
-        program.gpu_source([clear_energy], Form(INTERLEAVED), ())
+        gpu_code.gpu_source([clear_energy], Form(INTERLEAVED), ())
 
 
 REAL: dict[str, Any] = {

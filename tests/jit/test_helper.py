@@ -13,17 +13,19 @@ from pathlib import Path
 
 import pytest
 
+from cardan.collision.plane import plane_sphere
 from cardan.compiler.bvh import find_body_trees
 from cardan.compiler.names import find_places
 from cardan.jit import jit_enabled, stage
-from cardan.jit.cache import helper, store
+from cardan.jit.cache import gpu_code, helper, store
 from cardan.jit.cache.fingerprint import fingerprint
 from cardan.jit.cache.helper import compile_if_free
 from cardan.jit.cache.store import STAMP
 from cardan.jit.driver import program
-from cardan.jit.front.stage import HERE, entry_of
+from cardan.jit.front.stage import HERE, INTERLEAVED, SINGLE, Form, entry_of
+from cardan.jit.target.ptx import KERNEL, PtxError, find_libdevice
 from cardan.model.reset import start_data
-from cardan.step.checks import check_acc, check_pos
+from cardan.step.checks import check_acc, check_pos, clear_energy
 from cardan.step.report import report_warnings
 
 needs_numba = pytest.mark.skipif(not jit_enabled, reason="about native code")
@@ -203,11 +205,39 @@ def test_a_helper_that_cannot_start_costs_nothing(crew, monkeypatch):
 def test_the_largest_stage_comes_first():
     tasks = helper.Tasks()
     small = entries(report_warnings, find_places, check_acc)
-    tasks.read(io.BytesIO("".join(helper._line(entry, HERE) + "\n" for entry in small).encode()))
+    tasks.read(io.BytesIO("".join(helper._line([entry], HERE) + "\n" for entry in small).encode()))
     first = [tasks.take(), tasks.take()]
-    tasks.read(io.BytesIO((helper._line(entry_of(find_body_trees), HERE) + "\n").encode()))
-    order = [task and task.entry.function for task in (*first, tasks.take(), tasks.take())]
+    tasks.read(io.BytesIO((helper._line([entry_of(find_body_trees)], HERE) + "\n").encode()))
+    order = [task and task.make.args[0].function for task in (*first, tasks.take(), tasks.take())]
     assert order == [find_places, check_acc, find_body_trees, report_warnings]
+
+
+def test_launches_on_a_gpu_are_told_with_what_they_call(crew):
+    form = Form(INTERLEAVED, SINGLE)
+    helper.help_with_launches([[stage] for stage in SMALL], form, [plane_sphere])
+    (first,) = crew._helpers
+    assert first.heard[1] == ("interleaved float32 cardan.step.checks:check_acc cardan.collision.plane:plane_sphere")
+    helper.help_with_launches([SMALL[:2], [stage(of_the_user)]], form, [])
+    assert first.heard[len(SMALL) :] == [
+        "interleaved float32 cardan.compiler.names:find_places,cardan.step.checks:check_acc -"
+    ]
+    helper.help_with_launches([[start_data]], form, [stage(of_the_user)])
+    assert len(first.heard) == len(SMALL) + 1
+
+
+@needs_numba
+def test_a_helper_makes_ptx(tmp_path, monkeypatch):
+    try:
+        find_libdevice()
+    except PtxError:
+        pytest.skip("libdevice is not installed (wheel nvidia-nvvm)")
+    monkeypatch.setenv("CARDAN_CACHE_DIR", str(tmp_path))
+    form = Form(INTERLEAVED, SINGLE)
+    helper._task("interleaved float32 cardan.step.checks:clear_energy -").make()
+    assert gpu_code.is_cached([clear_energy], form, [])
+    assert not gpu_code.is_cached([clear_energy], Form(INTERLEAVED), [])
+    monkeypatch.setattr(gpu_code, "ptx", None)  # it is not called again
+    assert f".entry {KERNEL}(" in gpu_code.gpu_source([clear_energy], form, [])
 
 
 def test_a_helper_without_work_ends(monkeypatch):
@@ -261,7 +291,7 @@ def test_a_helper_compiles_into_the_cache_and_ends_with_its_input(tmp_path, monk
     entry = entry_of(check_acc)
     with a_helper(tmp_path) as one:
         assert one._process.returncode == 0  # the helper is nobody's child
-        assert one.tell([helper._line(entry, HERE)])
+        assert one.tell([helper._line([entry], HERE)])
         assert waits_for(lambda: store.holds(entry.name, fingerprint(entry)))
         assert processes_with(tmp_path)
         symbol, code = store.read(entry.name, fingerprint(entry)) or ("", b"")

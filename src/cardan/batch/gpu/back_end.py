@@ -17,13 +17,15 @@ from cardan.batch.cpu import default_capacities
 from cardan.batch.gpu.arrays import DeviceArray, on_gpu
 from cardan.batch.gpu.memory import BLOCKS, GpuMemories
 from cardan.batch.gpu.models import GpuModels
-from cardan.batch.gpu.program import AT, GpuProgram
+from cardan.batch.gpu.program import AT, GpuProgram, launches_of
 from cardan.batch.gpu.transfers import Transfers
 from cardan.batch.stages import load_state, save_state
 from cardan.constraint.equality import UNKNOWN_EQUALITY
 from cardan.dynamics.actuation import ACTUATION_STALE
 from cardan.enums.codes import STATE_INTEGRATION, WARN_BADQACC
 from cardan.jit import COLLIDER_MISSING
+from cardan.jit.cache.gpu_code import is_cached
+from cardan.jit.cache.helper import help_with_launches
 from cardan.jit.driver.cuda import Gpu, GpuMemoryError
 from cardan.jit.front.stage import INTERLEAVED, Form, entry_of
 from cardan.model import internals
@@ -98,7 +100,9 @@ class GpuBackEnd(BackEnd):
     def _begin(self, threads_per_block: int) -> None:
         """Allocate all worlds and set them to the default state."""
         m, count = self.models.base, self.models.count
-        write_tables(m, plan_of(m, LISTS["mj_step"]).tables)  # numbers the functions in its tables
+        plan = plan_of(m, LISTS["mj_step"])
+        write_tables(m, plan.tables)  # numbers the functions in its tables
+        self._expect([stage for stage in plan.stages if not isinstance(stage, int)])
         self.models.publish()
         capacities = self._first_capacities()
         self.memories = memories = GpuMemories(self.transfers, m, count, capacities, threads_per_block)
@@ -116,6 +120,14 @@ class GpuBackEnd(BackEnd):
         self._run_reset(start_data, worlds)
         self.save(worlds)
         self.settle("Batch", worlds)
+
+    def _expect(self, stages: Stages) -> None:
+        """Let helpers make the code of stages that will be needed soon, if it is missing."""
+        called = list(internals.numbered(self.models.base))
+        launches = launches_of([start_data, save_state, load_state], 1) + launches_of(stages, self._stages_per_launch)
+        missing = [launch for launch in launches if not is_cached(launch, self.form, called)]
+        if missing:
+            help_with_launches(missing, self.form, called)
 
     def _first_capacities(self) -> dict[str, int]:
         capacities = default_capacities(self.models.shown)

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
 from cardan.batch.gpu.memory import GpuMemories
 from cardan.batch.gpu.models import GpuModels
-from cardan.jit.cache import store as disk
-from cardan.jit.cache.fingerprint import derived_key, fingerprint
-from cardan.jit.driver.cuda import Graph
-from cardan.jit.front.stage import CALL, Entry, Form, entry_of
-from cardan.jit.target.ptx import NOTHING, Code, ptx
+from cardan.jit.cache.gpu_code import Functions, gpu_source, is_cached, launch_name
+from cardan.jit.cache.helper import help_with_launches
+from cardan.jit.cache.progress import CompileProgress
+from cardan.jit.driver.cuda import Gpu, Graph
+from cardan.jit.front.stage import Form
 from cardan.model import internals
 
 AT, STATUS, LEFT = range(3)
@@ -37,12 +40,10 @@ class GpuProgram:
         self.gpu, self.models, self.memories = memories.gpu, models, memories
         self.stages = list(stages)
         called = list(internals.numbered(models.base))
-        size = stages_per_launch or len(self.stages)
-        self._launches: list[tuple[int, Any]] = []  # number of the first stage, kernel
-        for first in range(0, len(self.stages), size):
-            part = self.stages[first : first + size]
-            source = gpu_source(part, form, called)
-            self._launches.append((first, self.gpu.kernel(launch_name(part), source)))
+        parts = launches_of(self.stages, stages_per_launch)
+        kernels = _kernels(self.gpu, parts, form, called)
+        starts = accumulate(map(len, parts[:-1]), initial=0)
+        self._launches = list(zip(starts, kernels, strict=True))  # number of the first stage, kernel
         self._rows = self.gpu.allocate((3 * memories.worlds + 1) * WORD)
         self._graph: Graph | None = None
 
@@ -93,50 +94,51 @@ class GpuProgram:
             rows[LEFT, worlds] -= following == 0
 
 
-Functions = Sequence[Callable[..., Any]]
+def launches_of(stages: Functions, size: int) -> list[Functions]:
+    """Return the stages of each launch, `size` per launch; 0: all in one."""
+    size = size or len(stages)
+    return [stages[first : first + size] for first in range(0, len(stages), size)]
 
 
-def launch_name(stages: Functions) -> str:
-    """Return the name of a launch of some stages, for messages and for the cache."""
-    first = entry_of(stages[0]).name
-    return first if len(stages) == 1 else f"{first}.and_{len(stages) - 1}_more"
-
-
-def gpu_source(stages: Functions, form: Form, called: Functions) -> str:
-    """Return the PTX of a launch from the cache, or compile it. Stages call the functions `called` by number, from 1.
+def gpu_sources(launches: Sequence[Functions], form: Form, called: Functions) -> Iterator[tuple[int, str]]:
+    """Yield number and PTX of launches as soon as they are there; helpers compile some of those that are missing.
 
     Raises:
-        PtxError: a stage can't be compiled for GPUs, or the mathematical library for GPUs is missing.
+        PtxError: as in `gpu_source`.
     """
-    entries, others = [entry_of(stage) for stage in stages], [entry_of(function) for function in called]
-    keys = [fingerprint(entry, form) for entry in (*entries, *others)]
-    key = derived_key(keys, str(len(entries)), __file__)
-    name = f"ptx.{launch_name(stages)}"
-    stored = disk.read(name, key)
-    if stored is not None:
-        return stored[1].decode()
-    source = ptx(*codes(entries, form, others))
-    disk.write(name, key, entries[0].symbol, source.encode())
-    return source
+    missing = [k for k, stages in enumerate(launches) if not is_cached(stages, form, called)]
+    for k in set(range(len(launches))).difference(missing):
+        source = gpu_source(launches[k], form, called)
+        assert source is not None
+        yield k, source
+    if not missing:
+        return
+    help_with_launches([launches[k] for k in missing], form, called)
+    with CompileProgress(len(missing)) as progress:
+        for wait in (False, True):  # launches that helpers are compiling are left to the end
+            for k in list(missing):
+                progress.show(launch_name(launches[k]))
+                source = gpu_source(launches[k], form, called, wait)
+                if source is not None:
+                    missing.remove(k)
+                    progress.advance(1)
+                    yield k, source
 
 
-def codes(entries: Sequence[Entry], form: Form, called: Sequence[Entry]) -> list[Code]:
-    """Return the linked modules of stages, each with the modules of the functions that it may call by number.
+def _kernels(gpu: Gpu, launches: Sequence[Functions], form: Form, called: Functions) -> list[Any]:
+    """Return the kernels of launches. The driver compiles their PTX in threads, as soon as there is PTX.
 
-    A function called by number may itself call functions by number: signed-distance functions evaluate shapes in this
-    way. The functions at this second level must not call any functions by number.
-
-    Args:
-        entries: the stages.
-        form: form of the code: layout, precision and target.
-        called: the functions, in the order of their numbers.
+    Raises:
+        PtxError: a stage can't be compiled for GPUs.
+        CudaError: the driver refuses the code.
     """
-    from cardan.jit.front.compile import linked_module
-
-    texts = [linked_module(entry, form) for entry in entries]
-    below: tuple[Code, ...] = ()
-    if any(f"@{CALL}(" in text for text in texts):
-        modules = [(entry.symbol, linked_module(entry, form)) for entry in called]
-        leaves = tuple(NOTHING if f"@{CALL}(" in text else Code(symbol, text) for symbol, text in modules)
-        below = tuple(Code(symbol, text, leaves if f"@{CALL}(" in text else ()) for symbol, text in modules)
-    return [Code(entry.symbol, text, below) for entry, text in zip(entries, texts, strict=True)]
+    distinct = list(dict.fromkeys(map(tuple, launches)))
+    made: dict[int, Future[Any]] = {}
+    pool = ThreadPoolExecutor(min(len(distinct), os.cpu_count() or 1))
+    try:
+        for k, source in gpu_sources(distinct, form, called):
+            made[k] = pool.submit(gpu.kernel, launch_name(distinct[k]), source)
+        kernels = {stages: made[k].result() for k, stages in enumerate(distinct)}
+    finally:
+        pool.shutdown(cancel_futures=True)
+    return [kernels[tuple(stages)] for stages in launches]

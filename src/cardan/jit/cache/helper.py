@@ -11,9 +11,10 @@ stages in order. Each stage is locked while a process compiles it. Other helpers
 waits for it last. If a helper dies, or never starts, only time is lost.
 
 A helper reads its standard input. Each line requests a stage: layout and precision of the code, and
-``module:function``. A helper ends when the input ends, that is, when the process that started it ends, or when it has
-had no work for a while. It first finishes a file that it is writing. Where processes can fork, helpers detach from
-their parent at once, so that none remains as a zombie.
+``module:function``. A line with a fourth word requests PTX for a GPU: the third word then lists the stages of a launch,
+and the fourth word the functions that they call by number. A helper ends when the input ends, that is, when the process
+that started it ends, or when it has had no work for a while. It first finishes a file that it is writing. Where
+processes can fork, helpers detach from their parent at once, so that none remains as a zombie.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -46,6 +48,9 @@ from cardan.jit.cache.helper import main
 main()
 """
 """Program of a helper. If the system can fork, the helper detaches from its parent before it imports anything."""
+
+NOBODY = "-"
+"""Word of a request in place of an empty list of functions."""
 
 Functions = Iterable[Callable[..., Any]]
 
@@ -145,22 +150,22 @@ class Crew:
         """Whether helpers were started; some may have ended since."""
         return bool(self._helpers)
 
-    def ask(self, entries: Sequence[Entry], form: Form) -> None:
-        """Give helpers those of the `entries` that are the package's own stages; start more helpers if it pays off.
+    def ask(self, tasks: Sequence[str], form: Form = HERE) -> None:
+        """Give tasks to helpers; start more helpers if it pays off.
 
-        If no helper is running, also request the expected stages (`expecting`). If the cache folder has changed, end
-        all helpers first.
+        If no helper is running, also request the expected stages (`expecting`), in the form `form`. If the cache folder
+        has changed, end all helpers first.
         """
         with self._lock:
             folder = disk.cache_folder().absolute()
             if folder != self._folder:
                 self._end()
                 self._folder = folder
-            self._tell(entries, form)
+            self._tell(tasks)
             if not self._helpers:
                 self._told = {}
                 expected = dict.fromkeys(function for functions in self.expected for function in functions())
-                self._tell([*entries, *_missing(map(entry_of, expected), form)], form)
+                self._tell([*tasks, *_lines(_missing(map(entry_of, expected), form), form)])
             wanted = helper_count(len(self._told)) if disk.is_writable() else 0
             for _ in range(len(self._helpers), wanted):
                 try:
@@ -170,8 +175,7 @@ class Crew:
                 if helper.tell(self._told):
                     self._helpers.append(helper)
 
-    def _tell(self, entries: Iterable[Entry], form: Form) -> None:
-        tasks = [_line(entry, form) for entry in entries if _importable(entry)]
+    def _tell(self, tasks: Iterable[str]) -> None:
         new = [task for task in tasks if task not in self._told]
         self._told.update(dict.fromkeys(new))
         self._helpers = [helper for helper in self._helpers if helper.tell(new)]
@@ -228,7 +232,17 @@ def granted_processors(limit: Path = Path("/sys/fs/cgroup/cpu.max")) -> int:
 
 def help_with(entries: Sequence[Entry], form: Form = HERE) -> None:
     """Let helpers also compile the stages that this process is about to compile."""
-    _crew.ask(entries, form)
+    _crew.ask(_lines(entries, form), form)
+
+
+def help_with_launches(launches: Iterable[Sequence[Callable[..., Any]]], form: Form, called: Functions) -> None:
+    """Let helpers also make the PTX of launches on a GPU, whose stages call the functions `called` by number."""
+    others = [entry_of(function) for function in called]
+    if not all(map(_importable, others)):
+        return
+    words = ",".join(map(_name, others)) or NOBODY
+    wanted = [[entry_of(stage) for stage in stages] for stages in launches]
+    _crew.ask([f"{_line(stages, form)} {words}" for stages in wanted if all(map(_importable, stages))])
 
 
 def expect(functions: Callable[[], Functions]) -> None:
@@ -237,7 +251,7 @@ def expect(functions: Callable[[], Functions]) -> None:
     Stages in the package's archive are skipped.
     """
     if _crew.is_at_work:
-        _crew.ask([entry for entry in map(entry_of, functions()) if packaged_object(entry.name) is None], HERE)
+        help_with([entry for entry in map(entry_of, functions()) if packaged_object(entry.name) is None])
 
 
 @contextmanager
@@ -268,19 +282,26 @@ def _importable(entry: Entry) -> bool:
     return function.__module__.startswith("cardan.") and getattr(module, function.__qualname__, None) is function
 
 
-def _line(entry: Entry, form: Form) -> str:
-    return f"{form.layout} {form.precision} {entry.function.__module__}:{entry.function.__qualname__}"
+def _name(entry: Entry) -> str:
+    return f"{entry.function.__module__}:{entry.function.__qualname__}"
+
+
+def _line(entries: Iterable[Entry], form: Form) -> str:
+    return f"{form.layout} {form.precision} {','.join(map(_name, entries))}"
+
+
+def _lines(entries: Iterable[Entry], form: Form) -> list[str]:
+    return [_line([entry], form) for entry in entries if _importable(entry)]
 
 
 # in a helper ----------------------------------------------------------------------------------------------------------
 
 
 class Task(NamedTuple):
-    """A stage to compile, its form, and the size of the code that it reaches, which determines its compile time."""
+    """Code to make, and the size of the code that it reaches, which determines how long that takes."""
 
     size: int
-    entry: Entry
-    form: Form
+    make: Callable[[], object]
 
 
 class Tasks:
@@ -312,15 +333,27 @@ class Tasks:
 def _task(line: str) -> Task:
     from cardan.jit.cache.fingerprint import code_size
 
-    layout, precision, name = line.split()
-    module, _, function = name.partition(":")
-    entry = entry_of(getattr(importlib.import_module(module), function))
-    return Task(code_size(entry), entry, Form(layout, precision))
+    layout, precision, *names = line.split()
+    form = Form(layout, precision)
+    stages, called = (_named(words) for words in (*names, NOBODY)[:2])
+    size = sum(code_size(entry_of(stage)) for stage in stages)
+    if len(names) == 1:
+        return Task(size, partial(compile_if_free, entry_of(stages[0]), form))
+    from cardan.jit.cache.gpu_code import gpu_source
+
+    return Task(size, partial(gpu_source, stages, form, called, wait=False))
+
+
+def _named(words: str) -> list[Callable[..., Any]]:
+    """Return the functions in a list ``module:function,module:function``."""
+    pairs = [word.split(":") for word in words.split(",") if word != NOBODY]
+    return [getattr(importlib.import_module(module), function) for module, function in pairs]
 
 
 def main() -> None:
     """Compile the stages that standard input requests, then end the process."""
     from cardan.jit.front.compile import KernelError
+    from cardan.jit.target.ptx import PtxError
 
     def read_to_the_end() -> None:
         tasks.read(sys.stdin.buffer)
@@ -331,8 +364,8 @@ def main() -> None:
     threading.Thread(target=read_to_the_end, daemon=True).start()
     while (task := tasks.take()) is not None:
         try:
-            compile_if_free(task.entry, task.form)
-        except KernelError:
+            task.make()
+        except (KernelError, PtxError):
             continue  # the requesting process compiles this stage, too, and reports the error
     with disk.WRITING:
         os._exit(0)  # the thread still reads: Python would wait for its lock on the stream
