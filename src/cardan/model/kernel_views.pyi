@@ -1107,6 +1107,7 @@ class _Data_work:
     core_radius: float
     force_before: Final[Array1]
     jar_before: Final[Array1]
+    group_end: Final[IntArray1]
     actuator_load: Final[Array1]
     actuator_length_slope: Final[Array1]
     act_span: Final[Array1]

@@ -54,10 +54,13 @@ def gather_jacobian(m: Model, d: Data, island: int) -> None:
     """Copy the island's part of ``efc_J`` to the addresses that `load_jacobian` assigned to the rows.
 
     In a sparse island, ``row_blocks`` is set (see `count_blocks`), and ``row_nnz`` of rows copied from dense storage.
+    Successive rows with the same columns form a group: ``group_end`` of its first row is the row after the group, that
+    of other rows is 0.
     """
     dense_rows = not is_sparse(m)
     dense_island = d.work.dense_island != 0
     by_number = dense_island or is_by_number(d, island)
+    group = 0  # first row of the current group
     begin, end = run_range(d, island)
     for run in range(begin, end):
         k = d.work.run_order[run]
@@ -96,10 +99,24 @@ def gather_jacobian(m: Model, d: Data, island: int) -> None:
                         d.work.J_col[adr + nnz] = p
                         nnz += 1
                 d.work.row_nnz[r] = nnz
+            elif repeats_columns(d, r):
+                sparse_from_sparse(d, island, r, adr, by_number)
+                d.work.row_blocks[r] = d.work.row_blocks[r - 1]
+                d.work.group_end[r] = 0
+                d.work.group_end[group] = r + 1
+                continue
             else:
                 sparse_from_sparse(d, island, r, adr, by_number)
             if not dense_island:
                 d.work.row_blocks[r] = count_blocks(d, adr, int(d.work.row_nnz[r]))
+                d.work.group_end[r] = r + 1
+                group = r
+
+
+@kernel
+def repeats_columns(d: Data, r: int) -> bool:
+    """Return whether row `r` of the compressed Jacobian is not empty and has the columns of the row before it."""
+    return r > 0 and d.efc_J_rowsuper[r - 1] > 0 and d.efc_J_rownnz[r] > 0
 
 
 @kernel
@@ -146,6 +163,11 @@ def sparse_from_sparse(d: Data, island: int, r: int, adr: int, by_number: bool) 
     first = int(d.work.island_dof[island])
     source = int(d.efc_J_rowadr[r])
     nnz = int(d.efc_J_rownnz[r])
+    if by_number and repeats_columns(d, r):
+        for k in range(nnz):
+            d.work.J[adr + k] = d.efc_J[source + k]
+            d.work.J_col[adr + k] = d.work.J_col[adr - nnz + k]
+        return
     for k in range(nnz):
         d.work.J[adr + k] = d.efc_J[source + k]
         d.work.J_col[adr + k] = d.work.dof_position[d.efc_J_colind[source + k]] - first

@@ -109,24 +109,25 @@ def spread_constraints(d: Data, first: int, last: int) -> None:
         weight[lane] = 0.0
     width = last - first + 1
     for t in range(d.work.JT_adr[first], d.work.JT_adr[first] + d.work.JT_nnz[first]):
-        r = int(d.work.JT_row[t])
-        entry = int(d.work.JT_entry[t])
-        adr = int(d.work.row_adr[r])
-        count = entry + width - adr
-        if d.efc_state[r] == CNSTRSTATE_QUADRATIC:
-            for lane in range(width):
-                weight[lane] = d.efc_D[r] * d.work.J[entry + lane]
-            add_outer(d, adr, count, weight)
-        elif d.efc_state[r] == CNSTRSTATE_CONE:
-            # the rows of an elliptic contact have the same columns
-            con = int(d.efc_id[r])
-            dim = int(d.contact.dim[con])
-            start = int(d.contact.efc_address[con])
-            for b in range(dim):
-                factor = d.contact.H[con, (r - start) * dim + b]
+        group = int(d.work.JT_row[t])
+        place = int(d.work.JT_entry[t]) - int(d.work.row_adr[group])
+        for r in range(group, d.work.group_end[group]):
+            adr = int(d.work.row_adr[r])
+            entry = adr + place
+            if d.efc_state[r] == CNSTRSTATE_QUADRATIC:
                 for lane in range(width):
-                    weight[lane] = factor * d.work.J[entry + lane]
-                add_outer(d, int(d.work.row_adr[start + b]), count, weight)
+                    weight[lane] = d.efc_D[r] * d.work.J[entry + lane]
+                add_outer(d, adr, place + width, weight)
+            elif d.efc_state[r] == CNSTRSTATE_CONE:
+                # the rows of an elliptic contact have the same columns
+                con = int(d.efc_id[r])
+                dim = int(d.contact.dim[con])
+                start = int(d.contact.efc_address[con])
+                for b in range(dim):
+                    factor = d.contact.H[con, (r - start) * dim + b]
+                    for lane in range(width):
+                        weight[lane] = factor * d.work.J[entry + lane]
+                    add_outer(d, int(d.work.row_adr[start + b]), place + width, weight)
 
 
 @kernel

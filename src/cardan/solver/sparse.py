@@ -38,7 +38,7 @@ def analyse(m: Model, d: Data, island: int) -> int:
         b = d.work.run_order[run]
         for r in range(d.work.run_start[b], d.work.run_stop[b]):
             nnz = int(d.work.row_nnz[r])
-            if nnz > 0:
+            if nnz > 0 and d.work.group_end[r] > 0:
                 last = d.work.J_col[d.work.row_adr[r] + nnz - 1]
                 d.work.row_next[r] = d.work.row_head[last]
                 d.work.row_head[last] = r
@@ -71,7 +71,10 @@ def analyse(m: Model, d: Data, island: int) -> int:
 
 @kernel
 def transpose_jacobian(d: Data, island: int) -> None:
-    """List the entries of the island's Jacobian by column (``JT_adr``, ``JT_nnz``, ``JT_row``, ``JT_entry``)."""
+    """List the entries of the island's Jacobian by column (``JT_adr``, ``JT_nnz``, ``JT_row``, ``JT_entry``).
+
+    Of each group of rows with the same columns, only the first row is listed.
+    """
     n = int(d.work.island_ndof[island])
     for i in range(n):
         d.work.JT_nnz[i] = 0
@@ -79,8 +82,9 @@ def transpose_jacobian(d: Data, island: int) -> None:
     for run in range(begin, end):
         b = d.work.run_order[run]
         for r in range(d.work.run_start[b], d.work.run_stop[b]):
-            for k in range(d.work.row_adr[r], d.work.row_adr[r] + d.work.row_nnz[r]):
-                d.work.JT_nnz[d.work.J_col[k]] += 1
+            if d.work.group_end[r] > 0:
+                for k in range(d.work.row_adr[r], d.work.row_adr[r] + d.work.row_nnz[r]):
+                    d.work.JT_nnz[d.work.J_col[k]] += 1
     total = 0
     for i in range(n):
         d.work.JT_adr[i] = total
@@ -89,12 +93,13 @@ def transpose_jacobian(d: Data, island: int) -> None:
     for run in range(begin, end):
         b = d.work.run_order[run]
         for r in range(d.work.run_start[b], d.work.run_stop[b]):
-            for k in range(d.work.row_adr[r], d.work.row_adr[r] + d.work.row_nnz[r]):
-                i = d.work.J_col[k]
-                entry = d.work.JT_adr[i] + d.work.JT_nnz[i]
-                d.work.JT_row[entry] = r
-                d.work.JT_entry[entry] = k
-                d.work.JT_nnz[i] += 1
+            if d.work.group_end[r] > 0:
+                for k in range(d.work.row_adr[r], d.work.row_adr[r] + d.work.row_nnz[r]):
+                    i = d.work.J_col[k]
+                    entry = d.work.JT_adr[i] + d.work.JT_nnz[i]
+                    d.work.JT_row[entry] = r
+                    d.work.JT_entry[entry] = k
+                    d.work.JT_nnz[i] += 1
 
 
 @kernel
@@ -178,14 +183,7 @@ def factor_sparse(m: Model, d: Data, island: int) -> None:
             for k in range(m.aux.M_rowadr[dof], m.aux.M_rowadr[dof + 1]):
                 d.work.dense_row[m.aux.M_colind[k] + shift] = d.qM[k]
             for t in range(d.work.JT_adr[j], d.work.JT_adr[j] + d.work.JT_nnz[j]):
-                r = int(d.work.JT_row[t])
-                entry = int(d.work.JT_entry[t])
-                if d.efc_state[r] == CNSTRSTATE_QUADRATIC:
-                    weight = d.efc_D[r] * d.work.J[entry]
-                    for k in range(d.work.row_adr[r], entry + 1):
-                        d.work.dense_row[d.work.J_col[k]] += weight * d.work.J[k]
-                elif d.efc_state[r] == CNSTRSTATE_CONE:
-                    spread_cone(d, r, entry)
+                spread_group(d, int(d.work.JT_row[t]), int(d.work.JT_entry[t]))
             least = least_pivot(m, d, dof, d.work.dense_row[j])
             # subtract the rows below that contain column j
             adr = int(d.work.LT_adr[j])
@@ -203,6 +201,20 @@ def factor_sparse(m: Model, d: Data, island: int) -> None:
                 d.work.dense_row[column] = 0.0
             d.work.Ldiag_inv[j] = 1.0 / max(d.work.L[end - 1], least, MINVAL)
         j = first - 1
+
+
+@kernel
+def spread_group(d: Data, first: int, position: int) -> None:
+    """Add to ``dense_row`` the terms of a column of a group of rows; `position` is its entry in row `first`."""
+    for r in range(first, d.work.group_end[first]):
+        adr = int(d.work.row_adr[r])
+        entry = position + adr - int(d.work.row_adr[first])
+        if d.efc_state[r] == CNSTRSTATE_QUADRATIC:
+            weight = d.efc_D[r] * d.work.J[entry]
+            for k in range(adr, entry + 1):
+                d.work.dense_row[d.work.J_col[k]] += weight * d.work.J[k]
+        elif d.efc_state[r] == CNSTRSTATE_CONE:
+            spread_cone(d, r, entry)
 
 
 @kernel
