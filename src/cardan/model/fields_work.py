@@ -448,7 +448,5 @@ WORK: tuple[Field, ...] = (
     Field("work.core_radius", "f8", (), "collision: radius around the core of the shape that meets a height field"),
     Field("work.force_before", "f8", ("nefc",), "PGS: efc_force after the sweep before"),
     Field("work.jar_before", "f8", ("nefc",), "PGS: residuals of the dual problem after the sweep before"),
-    Field(
-        "work.group_end", "i8", ("nefc",), "solver: at the first row of rows with equal columns, their end"
-    ),
+    Field("work.group_end", "i8", ("nefc",), "solver: at the first row of rows with equal columns, their end"),
 )
