@@ -1,4 +1,4 @@
-"""Contacts of elements under compat 4.0: barycentric weights of their vertices."""
+"""Contacts of elements under compat 4.0: barycentric weights of their vertices, spheres on tetrahedra."""
 
 from __future__ import annotations
 
@@ -19,6 +19,11 @@ CASES = {
     "capsule": (1, "0 1 1 2 2 4", ".02 .01 .12", '<geom type="capsule" size=".1 .2" euler="0 80 0"/>'),
     "triangle": (2, "0 1 2 1 4 2", ".3 .2 .12", SPHERE),
     "side of a triangle": (2, "0 1 2 1 4 2", ".5 -.12 .02", SPHERE),
+    "face of a tetrahedron": (3, "0 1 2 3 1 4 2 3", ".3 .2 -.12", SPHERE),
+    "side of a tetrahedron": (3, "0 1 2 3 1 4 2 3", ".5 -.12 .02", SPHERE),
+    "corner of a tetrahedron": (3, "0 1 2 3 1 4 2 3", "-.08 -.05 .02", SPHERE),
+    "centre inside a tetrahedron": (3, "0 1 2 3 1 4 2 3", ".3 .25 .15", SPHERE),
+    "two tetrahedra": (3, "0 1 2 3 1 4 2 3", ".35 .35 .4", SPHERE),
     "corner of a triangle": (2, "0 1 2 1 4 2", "-.08 -.05 .02", SPHERE),
 }
 
@@ -31,8 +36,9 @@ def test_jacobians(name: str) -> None:
     d = cardan.MjData(m)
     cardan.mj_forward(m, d)
     code = "m = mujoco.MjModel.from_xml_string(xml); d = mujoco.MjData(m); mujoco.mj_forward(m, d); "
-    theirs = later_run(code + "out = d.ncon, np.array(d.efc_J), np.array(d.qacc)", xml=xml)
+    theirs = later_run(code + "out = d.ncon, np.array(d.efc_J), np.array(d.qacc), np.array(d.contact.dist)", xml=xml)
     assert d.ncon == theirs[0] > 0
+    np.testing.assert_allclose(d.contact.dist, theirs[3], atol=1e-9)
     np.testing.assert_allclose(np.asarray(d.efc_J).ravel(), theirs[1].ravel(), atol=1e-9)
     np.testing.assert_allclose(d.qacc, theirs[2], atol=1e-6 * np.abs(theirs[2]).max())
 
@@ -52,8 +58,9 @@ def test_contacts_of_tetrahedra_move_with_the_material() -> None:
     assert abs(row @ alike) < 1e-12
 
 
-def test_derivatives() -> None:
-    dim, elements, place, geom = CASES["triangle"]
+@pytest.mark.parametrize("name", ["triangle", "centre inside a tetrahedron"])
+def test_derivatives(name: str) -> None:
+    dim, elements, place, geom = CASES[name]
     xml = MODEL.format(dim=dim, elements=elements, place=place, geom=geom)
     m = cardan.MjModel.from_xml_string(xml, compat="4.0")
     m.opt.tolerance, m.opt.iterations = 1e-15, 200

@@ -70,7 +70,15 @@ from cardan.model.kernel_views import Data, Model
 from cardan.soft.contacts import plane_vertex
 from cardan.soft.flex import load_element
 from cardan.soft.inside import OPPOSITE, vertex_element, vertex_face
-from cardan.soft.near import convex_contact, element_element, geom_segment, hfield_element, point_triangle
+from cardan.soft.near import (
+    convex_contact,
+    element_element,
+    geom_segment,
+    hfield_element,
+    is_sphere_on_solid,
+    point_triangle,
+    sphere_tetrahedron,
+)
 from cardan.step.hooks import colliders_of
 
 if TYPE_CHECKING:
@@ -316,6 +324,8 @@ def _near_triangle(m: Model, d: Data, con: int, flex: int) -> int:
 
 @kernel
 def _near_convex(m: Model, d: Data, con: int, flex: int) -> int:
+    if is_sphere_on_solid(m, int(d.contact.geom[con, 0]), flex):
+        return sphere_tetrahedron(m, d, int(d.contact.geom[con, 0]), flex, d.contact.elem[con, 1])
     load_element(m, d, 1, flex, d.contact.elem[con, 1])
     load_geom(m, d, 0, int(d.contact.geom[con, 0]))
     return convex_contact(m, d, 0)

@@ -1,7 +1,8 @@
 """Near phase of flexes: contacts of an element with a geom, with another element, and with a vertex.
 
 Segments are treated as capsules. The contact of a sphere and a triangle is at the triangle's closest point (Ericson,
-Real-Time Collision Detection, 2005, sections 5.1.5 and 5.2.1). The convex collision function handles all other pairs.
+Real-Time Collision Detection, 2005, sections 5.1.5 and 5.2.1), as is, under compat 4.0, that of a sphere and a
+tetrahedron. The convex collision function handles all other pairs.
 The normal points from the first shape to the second.
 """
 
@@ -16,8 +17,9 @@ from cardan.collision.mpr import portal_refinement
 from cardan.collision.support import load_geom
 from cardan.enums.codes import GEOM_BOX, GEOM_CAPSULE, GEOM_HFIELD, GEOM_SPHERE
 from cardan.jit import OK, kernel
+from cardan.maths.simplex import tetrahedron_weights, weighted_sum
 from cardan.maths.types import Vec3
-from cardan.maths.vector import MINVAL, add_scaled3, cross, dot3, get3, get9, norm3, scale3, sub3
+from cardan.maths.vector import MINVAL, add_scaled3, cross, dot3, get3, get9, norm3, normalize3, scale3, sub3
 from cardan.model.kernel_views import Data, Model
 from cardan.model.tables import GROW_CON
 from cardan.soft.flex import element_point, load_element, place_element, segment_half, segment_middle
@@ -134,6 +136,8 @@ def geom_element(m: Model, d: Data, geom: int, flex: int, element: int) -> int:
         return geom_segment(m, d, geom, flex, element)
     if dim == 2 and kind == GEOM_SPHERE:
         return point_triangle(m, d, get3(d.geom_xpos, geom), m.geom_size[geom, 0], flex, element)
+    if is_sphere_on_solid(m, geom, flex):
+        return sphere_tetrahedron(m, d, geom, flex, element)
     load_element(m, d, 1, flex, element)
     if kind == GEOM_HFIELD:
         return hfield_element(m, d, geom, flex)
@@ -155,6 +159,55 @@ def point_triangle(m: Model, d: Data, center: Vec3, radius: float, flex: int, el
     if dist > d.work.near_margin:
         return 0
     normal = scale3(between, 1.0 / length) if length >= MINVAL else (1.0, 0.0, 0.0)
+    put_contact(d, 0, dist, add_scaled3(center, normal, radius + 0.5 * dist), normal)
+    return 1
+
+
+@kernel
+def _height(point: Vec3, a: Vec3, b: Vec3, c: Vec3, opposite: Vec3) -> tuple[float, Vec3]:
+    """Height of a point over the plane of a face (a, b, c), and the face's unit normal, away from corner `opposite`."""
+    normal = normalize3(cross(sub3(b, a), sub3(c, a)))
+    if dot3(normal, sub3(opposite, a)) > 0.0:
+        normal = scale3(normal, -1.0)
+    return dot3(normal, sub3(point, a)), normal
+
+
+@kernel
+def is_sphere_on_solid(m: Model, geom: int, flex: int) -> bool:
+    """Return whether contacts of a geom and a flex are those of `sphere_tetrahedron`: under compat 4.0."""
+    return m.is_4_0 != 0 and m.geom_type[geom] == GEOM_SPHERE and m.flex_dim[flex] == 3
+
+
+@kernel
+def sphere_tetrahedron(m: Model, d: Data, geom: int, flex: int, element: int) -> int:
+    """Write the contact of a sphere and a tetrahedron of a flex, if there is one; return the number of contacts.
+
+    If the centre is inside, the sphere leaves through the nearest face.
+    """
+    center, radius = get3(d.geom_xpos, geom), m.geom_size[geom, 0]
+    p0, p1 = element_point(m, d, flex, element, 0), element_point(m, d, flex, element, 1)
+    p2, p3 = element_point(m, d, flex, element, 2), element_point(m, d, flex, element, 3)
+    a, b, c, e = sub3(p0, center), sub3(p1, center), sub3(p2, center), sub3(p3, center)
+    w = tetrahedron_weights(a, b, c, e)
+    between = add_scaled3(weighted_sum(a, b, c, (w[0], w[1], w[2])), e, w[3])
+    length = norm3(between)
+    if length >= MINVAL:
+        normal, dist = scale3(between, 1.0 / length), length
+    else:
+        dist, outward = _height(center, p0, p1, p2, p3)
+        height1, normal1 = _height(center, p0, p2, p3, p1)
+        if height1 > dist:
+            dist, outward = height1, normal1
+        height2, normal2 = _height(center, p0, p3, p1, p2)
+        if height2 > dist:
+            dist, outward = height2, normal2
+        height3, normal3 = _height(center, p1, p2, p3, p0)
+        if height3 > dist:
+            dist, outward = height3, normal3
+        normal = scale3(outward, -1.0)
+    dist -= radius + m.flex_radius[flex]
+    if dist > d.work.near_margin:
+        return 0
     put_contact(d, 0, dist, add_scaled3(center, normal, radius + 0.5 * dist), normal)
     return 1
 
