@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from cardan.compiler.columns import Resolved, classes_of, split_powers, table
 from cardan.compiler.controllers import CONTROLLERS, check_controllers, so3_target, states_of_controller
-from cardan.compiler.controls import addresses, control_columns, inputs_of, spread
+from cardan.compiler.controls import addresses, control_columns, inputs_of, number_of_controls, spread
 from cardan.compiler.history import add_histories
+from cardan.compiler.plugins import plugin_activations
 from cardan.enums.codes import TRN_JOINT, TRN_JOINTINPARENT, TRN_TENDON
+from cardan.errors import MjcfError
 from cardan.plugins.registry import size_of
 from cardan.spec.actuator import SHORTCUT_ATTRIBUTES, SHORTCUTS, apply_shortcut
 from cardan.spec.defaults import overlay
+from cardan.spec.layout import register_actuator_sizes
 from cardan.spec.schema.keywords import BIAS, DYN, GAIN, TRANSMISSION
 
 if TYPE_CHECKING:
@@ -187,6 +190,28 @@ def _activations(actuators: Resolved) -> list[int]:
             raise element.error(f"at most {_MOST_ACTIVATIONS} activations, found {given}", "actdim")
         counts.append(given if given > 1 else outputs * int(stateful))
     return counts
+
+
+def _sizes(elements: Sequence[Element]) -> tuple[list[int], list[int]]:
+    """Return the numbers of controls and of activations of actuators, with those of their plugins.
+
+    An actuator that is not yet valid, in a tree that is being edited, counts as one with one control and no activation.
+    """
+    try:
+        actuators = Resolved(elements, _general_forms(elements))
+        inputs, activations = inputs_of(actuators, elements[0].tree.compat), _activations(actuators)
+    except MjcfError:
+        if len(elements) == 1:
+            return [1], [0]
+        pairs = [_sizes([element]) for element in elements]
+        return [controls[0] for controls, _ in pairs], [states[0] for _, states in pairs]
+    for number, element in enumerate(elements):
+        if element.row.tag == "plugin":
+            activations[number] += plugin_activations(element)
+    return [*map(number_of_controls, actuators["gaintype"], inputs)], activations
+
+
+register_actuator_sizes(_sizes)
 
 
 def _limits(build: Build, actuators: Resolved, what: str, columns: dict[str, list[Any]]) -> list[bool]:

@@ -73,6 +73,11 @@ def inputs_of(actuators: Resolved, version: str) -> list[list[str]]:
     return found
 
 
+def number_of_controls(gain: str, words: Sequence[str]) -> int:
+    """Return the number of controls of an actuator with a type of gain, from the words of its ``input``."""
+    return sum(_WIDTHS.get(word, 1) for word in words) if gain in _TAKEN_BY else 1
+
+
 def control_columns(
     actuators: Resolved, inputs: Sequence[list[str]], limited: Sequence[bool], ranges: Sequence[Range]
 ) -> dict[str, list[Any]]:
@@ -88,12 +93,7 @@ def control_columns(
     for element, gain, words, flag, pair in zip(
         actuators.elements, actuators["gaintype"], inputs, limited, ranges, strict=True
     ):
-        if gain not in _TAKEN_BY:
-            numbers.append(1)
-            flags.append(flag)
-            bounds.append(pair)
-            continue
-        numbers.append(sum(_WIDTHS.get(word, 1) for word in words))
+        numbers.append(number_of_controls(gain, words))
         if gain != "pid":
             flags += [flag] * numbers[-1]
             bounds += [pair] * numbers[-1]

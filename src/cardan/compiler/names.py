@@ -146,7 +146,7 @@ def add_keyframes(build: Build) -> None:
         "act": (0.0,) * build.sizes.get("na", 0),
         "mpos": tuple(value for body in mocap for value in body.pos),
         "mquat": tuple(value for body in mocap for value in body.quat),
-        "ctrl": (0.0,) * build.count("actuator"),
+        "ctrl": (0.0,) * len(columns["actuator_ctrlrange"]),
     }
     wanted, adr, shift = build.size["nkey"], columns["jnt_qposadr"], {"free": 3, "ball": 0}
     # addresses in qpos of the quaternions of free and ball joints

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from cardan.collision.sdf.shape import Shape
 from cardan.plugins import PLUGINS, Plugin, find_plugin
 from cardan.plugins.registry import PURPOSES, number_of, size_of
-from cardan.spec.layout import register_plugin_activations
 
 if TYPE_CHECKING:
     from cardan.compiler.build import Build
@@ -149,7 +148,7 @@ def _enter(build: Build, element: Element, plugin: Plugin) -> Instance:
     return Instance(number, plugin, config)
 
 
-def _activations(actuator: Element) -> int:
+def plugin_activations(actuator: Element) -> int:
     """Return the number of activation variables of an actuator's plugin; 0 if the plugin or instance is not known.
 
     If the settings are invalid, the result is also 0.
@@ -164,9 +163,6 @@ def _activations(actuator: Element) -> int:
         return size_of(plugin.actdim, _config(source))
     except ValueError:
         return 0
-
-
-register_plugin_activations(_activations)
 
 
 def _config(element: Element) -> dict[str, str]:

@@ -46,24 +46,21 @@ def layout(tree: ModelTree) -> Parts:
             nq, nv = _JOINT_SIZES[word]
             parts["qpos"].append((joint, nq))
             parts["qvel"].append((joint, nv))
-    for actuator in tree.section("actuator").children:
-        parts["ctrl"].append((actuator, 1))
-        values = actuator.resolved()
-        dim = values.get("actdim", -1)
-        activations = 0 if values["dyntype"] == "none" else 1 if dim < 0 else dim
-        if actuator.tag == "plugin":
-            activations += _plugin_activations[0](actuator)
-        parts["act"].append((actuator, activations))
+    actuators = tree.section("actuator").children
+    if actuators:
+        for actuator, controls, activations in zip(actuators, *_actuator_sizes[0](actuators), strict=True):
+            parts["ctrl"].append((actuator, controls))
+            parts["act"].append((actuator, activations))
     parts["equality"] = [(element, 1) for element in tree.section("equality").children]
     return parts
 
 
-_plugin_activations: list[Callable[[Element], int]] = []
+_actuator_sizes: list[Callable[[Sequence[Element]], tuple[list[int], list[int]]]] = []
 
 
-def register_plugin_activations(count: Callable[[Element], int]) -> None:
-    """Register the function, defined in a higher layer, that counts the activations of an actuator's plugin."""
-    _plugin_activations[:] = [count]
+def register_actuator_sizes(count: Callable[[Sequence[Element]], tuple[list[int], list[int]]]) -> None:
+    """Register the function, defined in a higher layer, that counts controls and activations of actuators."""
+    _actuator_sizes[:] = [count]
 
 
 def size(part: Part) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from cardan import constants
+from cardan.api.names import mj_actuatorInputName
 from cardan.enums import mjtCone, mjtIntegrator, mjtJacobian, mjtJoint, mjtSolver
 from cardan.enums.base import MjEnum
 from cardan.enums.numbering import is_later
@@ -144,7 +145,7 @@ class SliderPanel(Panel):
 
 
 class ActuatorPanel(SliderPanel):
-    """A slider for each actuator."""
+    """A slider for each control of each actuator."""
 
     field = "ctrl"
 
@@ -152,10 +153,14 @@ class ActuatorPanel(SliderPanel):
         m = self.session.model
         if m.nu:
             self.button("Clear all", partial(self._set, slice(None), 0.0))
-        self._begin("actuators", m.nu)
-        for k in range(m.nu):
-            low, high = (float(x) for x in m.actuator_ctrlrange[k]) if m.actuator_ctrllimited[k] else (-1.0, 1.0)
-            self._slide(m.actuator(k).name or f"actuator {k}", k, low, high)
+        self._begin("controls", m.nu)
+        for actuator in range(m.nactuator):
+            name = m.actuator(actuator).name or f"actuator {actuator}"
+            first, count = int(m.actuator_ctrladr[actuator]), int(m.actuator_ctrlnum[actuator])
+            for k in range(first, first + count):
+                low, high = (float(x) for x in m.actuator_ctrlrange[k]) if m.actuator_ctrllimited[k] else (-1.0, 1.0)
+                word = mj_actuatorInputName(m, actuator, k - first) if count > 1 else None
+                self._slide(f"{name} {word}" if word else name, k, low, high)
 
 
 class JointPanel(SliderPanel):
