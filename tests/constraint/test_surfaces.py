@@ -1,6 +1,7 @@
 """Moving surfaces (`surfacevel`) and sticky surfaces (`adhesion`)."""
 
 import itertools
+import re
 from typing import Any
 
 import numpy as np
@@ -210,3 +211,55 @@ def test_drawing(velocity: str, height: float) -> None:
     for own, other in zip(ours, theirs, strict=True):
         for a, b in zip(own, other, strict=True):
             assert np.abs(a - b).max() < 1e-5
+
+
+@pytest.mark.parametrize("compat", ["3.1", "4.0"])
+def test_flags_of_edited_models(compat: str) -> None:
+    """`mj_setConst` sets the flags by the current values, as in 4.0.0; there also that of gravity compensation."""
+    code = """
+m = mujoco.MjModel.from_xml_string(xml)
+d = mujoco.MjData(m)
+out = []
+for speed, pull, weight in ((1, 0, 0), (0, 2, -1), (0, 0, 1), (0, 0, 0)):
+    m.geom_surfacevel[0, 5], m.pair_adhesion[0], m.body_gravcomp[1] = speed, pull, weight
+    mujoco.mj_setConst(m, d)
+    out.append([bool(m.flg_surfacevel), bool(m.flg_adhesion), bool(m.flg_gravcomp)])
+"""
+    xml = """<mujoco><worldbody><geom name="a" size="1"/><body><freejoint/><geom name="b" size="1"/></body></worldbody>
+    <contact><pair geom1="a" geom2="b"/></contact></mujoco>"""
+    found: dict[str, Any] = {"mujoco": cardan, "xml": xml}
+    exec(code.replace("(xml)", f'(xml, compat="{compat}")'), found)
+    columns = slice(0, 3 if compat == "4.0" else 2)
+    assert [row[columns] for row in found["out"]] == [row[columns] for row in later_run(code, xml=xml)]
+
+
+def still_ball() -> str:
+    """Return the model of a ball on a plane, both without surface velocities and adhesion."""
+    return re.sub('(surfacevel|adhesion)="[^"]*"', "", ball())
+
+
+def test_surface_made_at_run_time() -> None:
+    """A geom that starts to move at run time drives what lies on it, after `mj_setConst`."""
+    m, d = state_of(still_ball(), "3.1")
+    cardan.mj_step(m, d)
+    m.geom_surfacevel[0, 0] = 1.0
+    cardan.mj_setConst(m, cardan.MjData(m))
+    cardan.mj_step(m, d)
+    assert d.contact.surfacevel[0, 0] != 0.0
+
+
+def test_expanded_fields_have_an_effect() -> None:
+    """A batch refuses values for each world that its model ignores."""
+    m = cardan.MjModel.from_xml_string(still_ball())
+    batch = cardan.Batch(m, 2)
+    for name, reason in (("geom_surfacevel", "flg_surfacevel"), ("geom_adhesion", "flg_adhesion")):
+        with pytest.raises(ValueError, match=reason):
+            batch.expand(name)
+    with pytest.raises(ValueError, match="no memory for contacts"):
+        batch.expand("geom_stick")
+    m.flg_surfacevel = True
+    batch = cardan.Batch(m, 2)
+    batch.expand("geom_surfacevel")[1, 0, 0] = 1.0
+    batch.qpos[:] = 0.0, 0.0, 0.09, 1.0, 0.0, 0.0, 0.0
+    batch.step(nstep=20)
+    assert abs(batch.qvel[1, 0]) > 1e-3 > abs(batch.qvel[0, 0])

@@ -178,3 +178,22 @@ def test_set_to() -> None:
     m = spec.compile()
     for name, values in wanted.items():
         np.testing.assert_allclose(getattr(m, name), values, rtol=1e-12, atol=1e-13, err_msg=name)
+
+
+def test_integral_gain_edited_to_zero() -> None:
+    """A PID controller whose integral gain becomes 0 integrates no longer, as in 4.0.0."""
+    xml = """<mujoco><worldbody><body><joint name="h"/><geom size=".1" pos=".1 0 0"/></body></worldbody><actuator>
+    <pid joint="h" kp="5" kv=".3" ki="2" slewmax="3" input="pos vel ff"/></actuator></mujoco>"""
+    code = """
+m = mujoco.MjModel.from_xml_string(xml)
+d = mujoco.MjData(m)
+d.ctrl[:] = .2, .4, .6
+for n in range(20):
+    if n == 10:
+        m.actuator_gainprm[0, 0] = 0
+    mujoco.mj_step(m, d)
+out = np.concatenate([d.qpos, d.act])
+"""
+    here = {"mujoco": cardan, "np": np, "xml": xml}
+    exec(code, here)
+    np.testing.assert_allclose(here["out"], later_run(code, xml=xml), rtol=1e-12)

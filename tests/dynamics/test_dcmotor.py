@@ -148,3 +148,13 @@ def test_edited_parameters() -> None:
     m.actuator_dynprm[0, 0] = 0.01
     cardan.mj_forward(m, d)
     assert d.actuator_force[0] == 0.0
+
+
+def test_no_resistance_at_run_time() -> None:
+    """A resistance that is edited to 0 or falls below 0 in the cold is a tiny one: without voltage, nothing is NaN."""
+    for motor in (f"<dcmotor joint='h' {GIVEN}/>", f"<dcmotor joint='h' {GIVEN} thermal='1 2 0 .01 200 0'/>"):
+        m = cardan.MjModel.from_xml_string(MODEL.format("", motor, ""))
+        d = cardan.MjData(m)
+        m.actuator_gainprm[0, 0] = 0.0
+        cardan.mj_forward(m, d)
+        assert d.actuator_force[0] == 0.0

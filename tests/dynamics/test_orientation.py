@@ -127,3 +127,31 @@ def test_names_of_inputs() -> None:
     wanted = [["qw", "qx", "qy", "qz"], ["rx", "ry", "rz"], [None], ["pos", "vel"], [], ["vel", "ff"]]
     assert names == [[*known, None] for known in wanted]
     assert cardan.mj_actuatorInputName(m, 99, 0) is None
+
+
+@pytest.mark.parametrize("actuator", ['<motor joint="hinge"/>', '<pid joint="hinge" input="pos vel ff"/>'])
+def test_edited_types(actuator: str) -> None:
+    """An actuator that becomes a servo or acts on an orientation at run time has no room for it: it has no force."""
+    m = cardan.MjModel.from_xml_string(MODEL.format("", actuator, ""))
+    d = cardan.MjData(m)
+    d.ctrl[:] = 1.0
+    m.actuator_gaintype[0] = cardan.mjtGain.mjGAIN_SO3
+    m.actuator_trntype[0] = cardan.mjtTrn.mjTRN_SO3
+    cardan.mj_step(m, d)
+    assert d.actuator_force.tolist() == [0.0]
+    assert d.actuator_length.tolist() == [0.0]
+    assert d.qfrc_actuator.tolist() == [0.0] * m.nv
+
+
+def test_stiffness_at_the_limit() -> None:
+    """At its limit, a servo without damping has no stiffness for the integrator discrete, like one with damping."""
+    speeds = []
+    for damping, integrator in ((0.0, "Euler"), (0.0, "discrete"), (1e-9, "discrete")):
+        option = f'<option integrator="{integrator}" timestep=".01" gravity="0 0 0"/>'
+        servo = SERVO.format(f'kp="50" kv="{damping}" forcerange="0 .05"')
+        m = cardan.MjModel.from_xml_string(MODEL.format(option, servo, ""))
+        d = cardan.MjData(m)
+        d.ctrl[:] = 0.3, 0.2, -0.4
+        cardan.mj_step(m, d)
+        speeds.append(d.qvel[:3].copy())
+    np.testing.assert_allclose(speeds[1:], [speeds[0]] * 2, rtol=1e-9)

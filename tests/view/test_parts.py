@@ -9,6 +9,7 @@ import socket
 import zipfile
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from PIL import Image
 import cardan
 from cardan.view.camera import orbit_of, set_orbit
 from cardan.view.capture import Film, Recorder, screenshot
+from cardan.view.panels.physics import ActuatorPanel
 from cardan.view.panels.plots import STAGES, Profile, Series, convergence, solver_work
 from cardan.view.panels.simulation import keyframe_names, keyframe_xml, store_keyframe
 from cardan.view.server import split_token
@@ -295,3 +297,29 @@ def test_orbits_and_places() -> None:
     assert (other.distance, other.azimuth, other.elevation) == pytest.approx((4.0, 35.0, -20.0))
     places = [tuple(place_of_world(k, 5, 2.0)) for k in range(5)]
     assert places == [(0, 0, 0), (0, 2, 0), (0, 4, 0), (2, 0, 0), (2, 2, 0)]
+
+
+def test_sliders_of_several_controls() -> None:
+    """Each control of each actuator has a slider with its name and range."""
+    xml = MODEL.replace(
+        "<keyframe>",
+        """<actuator><pid name="servo" tendon="t" kp="1" input="pos ff" ffrange="-3 3"/>
+        <dcmotor tendon="t" motorconst="1" resistance="1" input="none"/><motor tendon="t" ctrlrange="0 2"/></actuator>
+        <keyframe>""",
+    ).replace("<keyframe>", '<tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon><keyframe>')
+    xml = xml.replace("<light", '<body><joint name="j"/><geom size=".1" contype="0"/></body><light')
+    xml = xml[: xml.index("<keyframe>")] + "</mujoco>"
+    m = cardan.MjModel.from_xml_string(xml)
+    made: list[tuple[object, ...]] = []
+
+    class Sliders(ActuatorPanel):
+        def slider(self, *given: Any, **others: Any) -> Any:
+            made.append(given[:3])
+
+        def button(self, *given: Any, **others: Any) -> Any: ...
+
+    viewer = SimpleNamespace(
+        session=Session(m, cardan.MjData(m)), server=SimpleNamespace(viser=SimpleNamespace(gui=None)), inputs=None
+    )
+    Sliders(cast("Any", viewer))
+    assert made == [("servo pos", -1.0, 1.0), ("servo ff", -3.0, 3.0), ("actuator 2", 0.0, 2.0)]

@@ -16,6 +16,8 @@ from cardan.compiler.timers import recorded
 from cardan.constants import mjMAXVFSNAME
 from cardan.enums.numbering import is_later
 from cardan.mjcf.reader import read_path, read_string
+from cardan.model import internals
+from cardan.model.fields_later import FLAGS
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel, register_reader
 from cardan.model.vfs import MjVfs, contents
@@ -92,8 +94,21 @@ def _compiled(tree: ModelTree) -> MjModel:
     return model
 
 
+def _renew_flags(m: MjModel) -> None:
+    """Set the flags that choose stages, and with compat 4.0 the number of bodies with gravity compensation."""
+    for flag, names in FLAGS.items():
+        needed = any(internals.array(m, name).any() for name in names)
+        if needed != getattr(m, flag):
+            setattr(m, flag, needed)
+    if m.is_4_0:
+        internals.set_size(m, "ngravcomp", int((m.body_gravcomp > 0.0).sum()))
+
+
 def mj_setConst(m: MjModel, d: MjData) -> None:
     """Recompute all constants that depend on ``qpos0`` and other real-valued fields, after the model was changed.
+
+    As in MuJoCo 4.0, ``flg_surfacevel`` and ``flg_adhesion`` become those of the current values, and with compat 4.0
+    ``flg_gravcomp`` as well.
 
     Args:
         m: the model, changed in place.
@@ -101,6 +116,7 @@ def mj_setConst(m: MjModel, d: MjData) -> None:
             the position stages are those for this ``qpos``.
     """
     check_pair("mj_setConst", m, d)
+    _renew_flags(m)
     set_const(m, d)
     d.qpos[:] = m.qpos_spring
     run_position_stages(m, d)

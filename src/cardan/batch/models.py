@@ -19,6 +19,9 @@ from cardan.jit.memory.fields import WORDS
 from cardan.jit.memory.layout import scalars_of
 from cardan.jit.memory.struct import StructMemory
 from cardan.model import internals
+from cardan.model.computed import NO_MEMORY
+from cardan.model.fields_later import FLAGS
+from cardan.model.fields_own import REMEMBERED
 from cardan.model.mjdata import ARRAYS as ARRAYS_OF_DATA
 from cardan.model.mjdata import MjData, model_in
 from cardan.model.mjmodel import ARRAYS, MjModel
@@ -87,6 +90,18 @@ def unknown_field(name: str, fields: Collection[str], of: str) -> ValueError:
     return ValueError(f"'{name}' is not a field of {of}{guess(name, fields)}")
 
 
+def _check_effect(name: str, m: MjModel) -> None:
+    """Raise ValueError if a field would have no effect, because all worlds share a size or flag of the model `m`."""
+    if name in REMEMBERED and m.nstick == 0:
+        raise ValueError(f"expand('{name}'): {NO_MEMORY}")
+    for flag, names in FLAGS.items():
+        if name in names and not getattr(m, flag):
+            raise ValueError(
+                f"expand('{name}') has no effect, since {flag} of the batch's model is False: set model.{flag} = True "
+                "before the batch is made"
+            )
+
+
 class WorldModels:
     """The models of the worlds of a batch, in the form (layout and precision) of the batch's native code."""
 
@@ -115,7 +130,7 @@ class WorldModels:
 
         Raises:
             FatalError: the caller's models are set.
-            ValueError: there is no such field, or it can't differ between worlds.
+            ValueError: there is no such field, it can't differ between worlds, or it has no effect in this model.
         """
         if name not in MODEL_FIELDS:
             if name in MODEL.slot:
@@ -123,6 +138,7 @@ class WorldModels:
             raise unknown_field(name, MODEL_FIELDS, "MjModel that can be expanded")
         if self.given is not None:
             raise FatalError(f"expand('{name}'): set_models set the caller's models; give those the values instead")
+        _check_effect(name, self.shown)
         values = self.asked[name] = self.own(name)
         return self._shown(name, values)
 

@@ -158,6 +158,7 @@ def _drive(m: Model, d: Data, i: int, states: int) -> None:
     if states & 4:
         resistance *= 1.0 + gain[i, ALPHA] * (d.act[at] + prm[i, AMBIENT] - gain[i, T0])
         at += 1
+    resistance = max(MINVAL, resistance)
     load = 0.0
     if m.actuator_biasprm[i, COGGING] != 0.0:
         angle = m.actuator_biasprm[i, POLES] * d.actuator_length[out] + m.actuator_biasprm[i, PHASE]

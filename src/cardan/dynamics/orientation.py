@@ -38,6 +38,13 @@ COMPONENTS = 3
 
 
 @kernel
+def _has_room(m: Model, i: int) -> bool:
+    """Return whether an actuator has the outputs and controls of a servo; edited types may lack them."""
+    controls = COMPONENTS + (1 if m.actuator_ctrlspec[i] == CHART_QUAT else 0)
+    return m.actuator_outnum[i] == COMPONENTS and m.actuator_ctrlnum[i] >= controls
+
+
+@kernel
 def _orientation(m: Model, d: Data, i: int) -> Quat:
     """Orientation that servo `i` controls: that of a ball joint, or of a site relative to its reference site."""
     target, other = m.actuator_trnid[i, 0], m.actuator_trnid[i, 1]
@@ -72,7 +79,7 @@ def so3_transmission(m: Model, d: Data) -> int:
     Reads qpos, site_xmat, xquat, cdof; writes actuator_length (nout,), actuator_moment (nout, nv).
     """
     for i in range(m.nactuator):
-        if m.actuator_trntype[i] != TRN_SO3:
+        if m.actuator_trntype[i] != TRN_SO3 or m.actuator_outnum[i] != COMPONENTS:
             continue
         out, target = m.actuator_outadr[i], m.actuator_trnid[i, 0]
         length = quat2vel(_orientation(m, d, i), 1.0)
@@ -125,21 +132,29 @@ def _torque(m: Model, d: Data, i: int) -> Vec3:
 def orientation_servos(m: Model, d: Data) -> int:
     """Compute the torques of orientation servos, before `fwd_actuation`.
 
-    Reads ctrl, act, qpos or xquat, actuator_velocity; writes actuator_force (nout,) and work.actuator_gain_slope
-    (nactuator,), the derivative of each force by its velocity, which is 0 at the limit. Sets SERVOS_MADE in
-    work.actuation_made.
+    Reads ctrl, act, qpos or xquat, actuator_velocity; writes actuator_force (nout,), and the derivatives of each force
+    by its velocity and its length, work.actuator_gain_slope and work.actuator_length_slope (nactuator,), which are 0 at
+    the limit. Sets SERVOS_MADE in work.actuation_made. Servos without outputs or controls of their own have no force.
     """
     d.work.actuation_made |= SERVOS_MADE
     limit_controls(m, d)
     for i in range(m.nactuator):
         if m.actuator_gaintype[i] != GAIN_SO3:
             continue
+        if not _has_room(m, i):
+            for out in range(m.actuator_outadr[i], m.actuator_outadr[i] + m.actuator_outnum[i]):
+                d.actuator_force[out] = 0.0
+            d.work.actuator_gain_slope[i] = 0.0
+            d.work.actuator_length_slope[i] = 0.0
+            continue
         out, torque = m.actuator_outadr[i], _torque(m, d, i)
         d.work.actuator_gain_slope[i] = m.actuator_biasprm[i, 2]
+        d.work.actuator_length_slope[i] = -m.actuator_gainprm[i, 0]
         size, most = norm3(torque), m.actuator_forcerange[i, 1]
         if m.actuator_forcelimited[i] and size > most:
             torque = scale3(torque, most / max(MINVAL, size))
             d.work.actuator_gain_slope[i] = 0.0
+            d.work.actuator_length_slope[i] = 0.0
         for k in range(COMPONENTS):
             d.actuator_force[out + k] = torque[k]
     return OK

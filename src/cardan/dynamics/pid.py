@@ -73,10 +73,11 @@ def _control(m: Model, d: Data, i: int) -> float:
     force = -m.actuator_biasprm[i, 1] * error + m.actuator_biasprm[i, 0]
     force -= m.actuator_biasprm[i, 2] * (input_of(m, d, i, INPUT_VEL) - velocity)
     if stateful and at < end:
-        rate = wind_up(error, d.act[at], m.actuator_dynprm[i, IMAX])
+        gain = m.actuator_gainprm[i, 0]
+        rate = wind_up(error, d.act[at], m.actuator_dynprm[i, IMAX]) if gain > 0.0 else 0.0  # edited to 0
         d.act_dot[at] = rate
         integral = advance_activation(m, i, d.act[at], rate) if m.actuator_actearly[i] else d.act[at]
-        force += m.actuator_gainprm[i, 0] * integral
+        force += gain * integral
     return force + input_of(m, d, i, INPUT_FF)
 
 

@@ -80,9 +80,9 @@ def _length_slope(m: Model, d: Data, actuator: int, value: float) -> float:
     found = 0.0
     if m.actuator_biastype[actuator] == BIAS_AFFINE:
         found += m.actuator_biasprm[actuator, 1]
-    kind, damping = m.actuator_gaintype[actuator], m.actuator_biasprm[actuator, 2]
-    if kind == GAIN_SO3 and d.work.actuator_gain_slope[actuator] == damping:  # not at the limit
-        found -= m.actuator_gainprm[actuator, 0]
+    kind = m.actuator_gaintype[actuator]
+    if kind == GAIN_SO3:
+        found += d.work.actuator_length_slope[actuator]
     elif kind == GAIN_DCMOTOR:
         found += d.work.actuator_length_slope[actuator] + cogging_slope(m, d, actuator)
     if m.actuator_gaintype[actuator] == GAIN_AFFINE:

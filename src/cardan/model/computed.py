@@ -38,15 +38,18 @@ def shown_array(memory: StructMemory, name: str) -> np.ndarray:
     return array.view(bool) if name in BOOLEAN and memory.sizes["is_4_0"] else array
 
 
+NO_MEMORY = (
+    "this model has no memory for contacts, so they can't stick or lag: set stick or lagged of a geom or pair, or "
+    '<size nstick="...">, before the model is compiled'
+)
+
+
 class WithoutMemory(np.ndarray):
     """Array of a model that remembers no contacts, in which contacts can't stick: it can't be written."""
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Raise ValueError: the attribute would have no effect."""
-        raise ValueError(
-            "this model has no memory for contacts, so they can't stick or lag: set stick or lagged of a geom or pair, "
-            'or <size nstick="...">, before the model is compiled'
-        )
+        raise ValueError(NO_MEMORY)
 
 
 def without_memory(array: np.ndarray) -> np.ndarray:

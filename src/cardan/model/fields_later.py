@@ -13,8 +13,8 @@ LATER_SIZES: tuple[Field, ...] = (
     Field("nflexbending", "i8", (), "number of bending parameters of all flexes"),
 )
 
-FLAGS = frozenset(("flg_surfacevel", "flg_adhesion"))
-"""Scalars among the sizes that users may set: they choose stages."""
+FLAGS = {"flg_surfacevel": ("geom_surfacevel",), "flg_adhesion": ("geom_adhesion", "pair_adhesion")}
+"""Scalars among the sizes that users may set: they choose stages. The arrays have an effect only if the flag is set."""
 
 LATER_SETTINGS: tuple[Field, ...] = (
     Field("opt.sleep_tolerance", "f8", (), "speed below which trees may sleep, m/s"),

@@ -27,7 +27,7 @@ LATER_SLEEP: tuple[Field, ...] = (
 
 LATER_WORK: tuple[Field, ...] = (
     Field("work.actuator_load", "f8", ("nactuator",), "DC motors: forces of cogging and friction, which have no limit"),
-    Field("work.actuator_length_slope", "f8", ("nactuator",), "DC motors: derivative of the torque by the length"),
+    Field("work.actuator_length_slope", "f8", ("nactuator",), "derivative of the torque by the length: motors, servos"),
     Field("work.act_span", "f8", ("na",), "DC motors: change of an activation in a step, divided by its rate"),
     Field("work.act_change", "f8", ("na",), "DC motors: change of the bristles in a step; 0 for other activations"),
     Field("work.rk_act_change", "f8", ("na",), "act_change at the start of a Runge-Kutta step"),

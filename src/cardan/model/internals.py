@@ -55,6 +55,11 @@ def sizes(x: MjModel | MjData) -> dict[str, int]:
     return x._memory.sizes
 
 
+def set_size(m: MjModel, name: str, value: int) -> None:
+    """Set a number among the sizes on which the length of no array depends."""
+    m._memory.scalars[name][0] = m._memory.sizes[name] = value
+
+
 def attach(x: MjModel | MjData, name: str, values: np.ndarray) -> None:
     """Make an attached field refer to another array of any length. The model or data keeps the array alive."""
     x._memory.attach(name, values)
