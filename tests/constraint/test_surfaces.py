@@ -245,7 +245,7 @@ def test_surface_made_at_run_time() -> None:
     m.geom_surfacevel[0, 0] = 1.0
     cardan.mj_setConst(m, cardan.MjData(m))
     cardan.mj_step(m, d)
-    assert d.contact.surfacevel[0, 0] != 0.0
+    assert d.contact.surfacevel[0].any()
 
 
 def test_expanded_fields_have_an_effect() -> None:
