@@ -21,6 +21,7 @@ PARAMETERS = [
     *('lugre="100 .5 .02 .03 .1"', 'lugre="100"', 'lugre="0 .5 .02"', 'lugre="-1 5"', 'thermal="0 0 0 .004 25 25"'),
     *('input="pos" controller="5 1 .2 3 .4 12"', 'input="vel" controller="5 0 .2"', 'input="none"'),
     *('input="pos vel ff voltage" controller="1" ctrlrange="-1 1"', 'input=""', 'input="vel" controller="0 0 1 3"'),
+    *('thermal="10 5 0 .004 25 -20"', 'thermal="10 5 0 -.004 -3 20"'),
     'input="pos" controller="1 2" thermal="10 5" lugre="100 .5 .02 .03 .1" inductance=".001"',
 ]
 NOMINAL = [
@@ -81,6 +82,7 @@ def test_parameters() -> None:
         ('resistance="2"', "motor constant"),
         ('motorconst="-.05" resistance="2"', "motorconst"),
         (GIVEN + 'thermal="10"', "thermal"),
+        (GIVEN + 'thermal="10 -5"', "must not be negative, found -5"),
         (GIVEN + 'thermal="0 0 40"', "thermal"),
         (GIVEN + 'inductance="-1"', "inductance"),
         (GIVEN + 'controller="5"', "needs one of the inputs"),

@@ -104,12 +104,17 @@ _NOT_NEGATIVE: dict[str, tuple[str, ...]] = {
 }
 
 
+_SIGNED_FROM = {"thermal": 3}
+"""First number of a parameter that may be negative: temperatures in degrees Celsius, and their coefficient."""
+
+
 def shortcut_bounds(element: Element) -> None:
     """Check that the parameters of an actuator shortcut in `_NOT_NEGATIVE` are not negative."""
     for name in _given(element, _NOT_NEGATIVE.get(element.tag, ())):
         value = element.attributes[name]
-        if min(value if isinstance(value, tuple) else (value,)) < 0.0:
-            raise element.error("must not be negative", name)
+        for number in (value if isinstance(value, tuple) else (value,))[: _SIGNED_FROM.get(name)]:
+            if number < 0.0:
+                raise element.error(f"must not be negative, found {number:g}", name)
 
 
 def one_damping(element: Element) -> None:
