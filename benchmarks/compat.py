@@ -35,7 +35,7 @@ TOLERANCES = {"compile": 1e-9, "smooth": 1e-9, "forward": 1e-6, "step 1": 1e-5, 
 """Largest accepted difference of each part, relative to the largest number of the quantity and to 1."""
 OWN = (
     *("nbuffer", "narena", "is_4_0", "nM", "nD", "nB", "nconmax", "njmax", "npaths", "mat_texid", "flex_matid"),
-    *("body_sameframe", "geom_sameframe", "site_sameframe", "plugin"),
+    "plugin",
 )
 """Fields that depend on the layout of memory, on the place of files or on the version.
 

@@ -27,15 +27,15 @@ from cardan.dynamics.jacobian import (
     jac_rate,
     jac_subtree_com,
 )
-from cardan.dynamics.kinematics import differentiate_pos, get_quat, integrate_pos
+from cardan.dynamics.kinematics import differentiate_pos, get_quat, integrate_pos, place_frame
 from cardan.enums import mjtCone, mjtObj, mjtSolver
 from cardan.enums.codes import JNT_BALL, JNT_FREE, OBJ_BODY, OBJ_GEOM, OBJ_SITE, OBJ_XBODY
 from cardan.enums.numbering import is_later
 from cardan.errors import FatalError
 from cardan.jit import OK, kernel
 from cardan.jit.binding.arguments import Integer, Number, element, source, target
-from cardan.maths.quaternion import mul_quat, normalize4, quat2mat
-from cardan.maths.vector import add3, get3, get4, get9, mul_mat_vec3, set3, set6, set9
+from cardan.maths.quaternion import normalize4
+from cardan.maths.vector import get3, get4, set6
 from cardan.model.kernel_views import Data, Model
 from cardan.model.mjdata import MjData
 from cardan.model.mjmodel import MjModel
@@ -48,7 +48,6 @@ BODY = element("body", "nbody")
 CAMERA = int(mjtObj.mjOBJ_CAMERA)
 REFUSED = 1
 ZERO6 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-OWN_FRAME = 1
 
 
 @kernel
@@ -309,16 +308,8 @@ def mj_normalizeQuat(m: MjModel, qpos: np.ndarray) -> None:
 
 @kernel
 def _pose_in_world(d: Data, xpos: Any, xmat: Any, pos: Any, quat: Any, body: int, sameframe: int) -> None:
-    if sameframe == 0:
-        place, turn = get3(pos, 0), get4(quat, 0)
-        set3(xpos, 0, add3(mul_mat_vec3(get9(d.xmat, body), place), get3(d.xpos, body)))
-        set9(xmat, 0, quat2mat(mul_quat(get4(d.xquat, body), turn)))
-    elif sameframe == OWN_FRAME:
-        set3(xpos, 0, get3(d.xpos, body))
-        set9(xmat, 0, get9(d.xmat, body))
-    else:
-        set3(xpos, 0, get3(d.xipos, body))
-        set9(xmat, 0, get9(d.ximat, body))
+    place, turn = get3(pos, 0), get4(quat, 0)
+    place_frame(xpos, xmat, d, 0, body, sameframe, place, turn)
 
 
 @native_by(
@@ -342,7 +333,8 @@ def mj_local2Global(
         pos: position in the body's frame (3,).
         quat: orientation in the body's frame (4,).
         body: id of the body.
-        sameframe: 0 to use `pos` and `quat`; to ignore them: 1 for the body's frame, 2 for the body's inertial frame.
+        sameframe: 0 to use `pos` and `quat`; to ignore them: 1 for the body's frame, 2 for the body's inertial frame;
+            to ignore `quat` only: 3 for the orientation of the body, 4 for that of its inertial frame.
     """
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from cardan.compiler.columns import Resolved
 from cardan.compiler.nodes import ELEMENT_OF, Body
-from cardan.compiler.orientation import element_pose, element_poses, frame_tolerance, is_same_frame
+from cardan.compiler.orientation import element_pose, element_poses, frame_tolerance, is_same_frame, same_frame
 from cardan.maths.pose import IDENTITY
 from cardan.spec.repeated import OWN, runs
 from cardan.spec.tree import WORLD
@@ -139,7 +139,7 @@ def put_bodies(build: Build) -> None:
         body_dofadr=[own[0].dofadr if own else -1 for own in joints],
         body_geomnum=[*map(len, geoms)],
         body_geomadr=[own[0].id if own else -1 for own in geoms],
-        body_sameframe=[is_same_frame((body.ipos, body.iquat), IDENTITY, tolerance) for body in bodies],
+        body_sameframe=[same_frame((body.ipos, body.iquat), (IDENTITY,), tolerance) for body in bodies],
         body_pos=[body.pos for body in bodies],
         body_quat=[body.quat for body in bodies],
         body_ipos=[body.ipos for body in bodies],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from cardan.compiler.columns import Resolved, table
 from cardan.compiler.figures import Figure, figures, masses, mesh_size, placed_shapes
 from cardan.compiler.nodes import Geom, attached, from_columns
-from cardan.compiler.orientation import frame_tolerance, is_near
+from cardan.compiler.orientation import frame_tolerance, same_frame
 from cardan.compiler.pieces import geoms_with_distance, with_pieces
 from cardan.compiler.plugins import instance_of
 from cardan.compiler.shapes import check_size, fluid_coefficients
@@ -189,23 +189,14 @@ def _fluid(geoms: Resolved, found: Sequence[Figure]) -> list[tuple[float, ...]]:
 
 
 def put_sameframes(build: Build) -> None:
-    """Fill ``*_sameframe`` of geoms and sites: 1 if the frame is the body's, 2 if it is the inertial frame, else 0."""
+    """Fill ``*_sameframe`` of geoms and sites (`same_frame`): relative to their bodies, or to the inertial frames."""
     bodies, columns = build.bodies, build.columns
     tolerance = frame_tolerance(build)
-    pos, quat = IDENTITY
     for word in ("geom", "site"):
         column = columns[f"{word}_sameframe"]
         placed = (columns[f"{word}_{name}"] for name in ("pos", "quat", "bodyid"))
         for place, turn, owner in zip(*placed, strict=True):
-            body = bodies[owner]
-            if place == pos and turn == quat:
-                column.append(1)
-            elif tolerance:
-                frames = IDENTITY, (body.ipos, body.iquat)
-                same = (number for number, frame in enumerate(frames, 1) if is_near(frame, (place, turn), tolerance))
-                column.append(next(same, 0))
-            else:
-                column.append(2 if place == body.ipos and turn == body.iquat else 0)
+            column.append(same_frame((place, turn), (IDENTITY, (bodies[owner].ipos, bodies[owner].iquat)), tolerance))
 
 
 def add_sites(build: Build, bodies: Sequence[Body]) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from cardan.enums import mjtSameFrame
 from cardan.maths.pose import IDENTITY, compose, unit_quat
-from cardan.maths.types import Pose
+from cardan.maths.types import Pose, Quat
 from cardan.spec.defaults import superseded
 from cardan.spec.orientation import orientation
 from cardan.spec.schema.shared import ORIENTATION
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from cardan.compiler.columns import Resolved
     from cardan.spec.element import Element
 
+SAME_POSE, SAME_TURN = int(mjtSameFrame.mjSAMEFRAME_BODY), int(mjtSameFrame.mjSAMEFRAME_BODYROT)
 _WAYS = tuple(row.name for row in ORIENTATION if row.default is None)
 """Attributes that give an orientation in place of ``quat``."""
 
@@ -74,12 +76,31 @@ def frame_tolerance(build: Build) -> float:
     return 1e-6 if build.tree.compat == "4.0" else 0.0
 
 
-def is_near(pose: Pose, other: Pose, tolerance: float) -> bool:
-    """Return whether all coordinates of two poses differ by less than a tolerance."""
-    numbers = zip((*pose[0], *pose[1]), (*other[0], *other[1]), strict=True)
-    return all(abs(a - b) < tolerance for a, b in numbers)
+def is_near(numbers: Sequence[float], other: Sequence[float], tolerance: float) -> bool:
+    """Return whether all numbers differ by less than a tolerance."""
+    return all(abs(a - b) < tolerance for a, b in zip(numbers, other, strict=True))
+
+
+def is_same_turn(quat: Quat, other: Quat, tolerance: float) -> bool:
+    """Return whether two quaternions of a rotation, of any sign, are the same within a tolerance."""
+    return is_near(quat, other, tolerance) or is_near(quat, [-number for number in other], tolerance)
 
 
 def is_same_frame(pose: Pose, other: Pose, tolerance: float) -> bool:
     """Return whether two poses are equal, or differ by less than the tolerance of `frame_tolerance`."""
-    return pose == other or (tolerance > 0.0 and is_near(pose, other, tolerance))
+    if pose == other:
+        return True
+    return tolerance > 0.0 and is_near(pose[0], other[0], tolerance) and is_same_turn(pose[1], other[1], tolerance)
+
+
+def same_frame(pose: Pose, frames: Sequence[Pose], tolerance: float) -> int:
+    """Return the value of ``*_sameframe`` (mjtSameFrame) of a pose; ``frames`` are the body's frame and the inertia's.
+
+    With MuJoCo 4.0 (a tolerance above 0), the first frame of the same orientation counts, also if it is elsewhere.
+    """
+    for number, frame in enumerate(frames):
+        if is_same_frame(pose, frame, tolerance):
+            return number + SAME_POSE
+        if tolerance and is_same_turn(pose[1], frame[1], tolerance):
+            return number + SAME_TURN
+    return 0

@@ -37,9 +37,11 @@ from cardan.maths.vector import (
 )
 from cardan.model.kernel_views import AnyModel, Data, Model
 
-# values of geom_sameframe and site_sameframe
+# values of geom_sameframe and site_sameframe; the last two (MuJoCo 4.0) are about orientations only
 BODY_FRAME = 1
 INERTIA_FRAME = 2
+BODY_TURN = 3
+INERTIA_TURN = 4
 
 
 @kernel
@@ -102,17 +104,19 @@ def _moved_pose(m: Model, d: Data, body: int, in_place: bool) -> tuple[Vec3, Vec
 
 
 @kernel
-def _place(xpos: Array2, xmat: Array2, d: Data, k: int, body: int, sameframe: int, local: Vec3, turn: Quat) -> None:
+def place_frame(
+    xpos: Array2, xmat: Array2, d: Data, k: int, body: int, sameframe: int, local: Vec3, turn: Quat
+) -> None:
     """Store the world pose of frame `k`, from its position `local` and orientation `turn` in the frame of a body."""
-    if sameframe == BODY_FRAME:
-        set3(xpos, k, get3(d.xpos, body))
-        set9(xmat, k, get9(d.xmat, body))
-    elif sameframe == INERTIA_FRAME:
-        set3(xpos, k, get3(d.xipos, body))
-        set9(xmat, k, get9(d.ximat, body))
-    else:
+    if sameframe == 0 or sameframe >= BODY_TURN:
         set3(xpos, k, add3(mul_mat_vec3(get9(d.xmat, body), local), get3(d.xpos, body)))
+    else:
+        set3(xpos, k, get3(d.xpos, body) if sameframe == BODY_FRAME else get3(d.xipos, body))
+    if sameframe == 0:
         set9(xmat, k, quat2mat(mul_quat(get4(d.xquat, body), turn)))
+    else:
+        own = sameframe in (BODY_FRAME, BODY_TURN)
+        set9(xmat, k, get9(d.xmat, body) if own else get9(d.ximat, body))
 
 
 @kernel
@@ -131,12 +135,10 @@ def place_body(m: Model, d: Data, body: int, in_place: bool) -> None:
     set3(d.xpos, body, pos)
     set4(d.xquat, body, quat)
     set9(d.xmat, body, mat)
-    if m.body_sameframe[body]:
-        set3(d.xipos, body, pos)
-        set9(d.ximat, body, mat)
-    else:
-        set3(d.xipos, body, add3(mul_mat_vec3(mat, get3(m.body_ipos, body)), pos))
-        set9(d.ximat, body, quat2mat(mul_quat(quat, get4(m.body_iquat, body))))
+    same = m.body_sameframe[body]
+    center = pos if same == BODY_FRAME else add3(mul_mat_vec3(mat, get3(m.body_ipos, body)), pos)
+    set3(d.xipos, body, center)
+    set9(d.ximat, body, mat if same else quat2mat(mul_quat(quat, get4(m.body_iquat, body))))
 
 
 @kernel
@@ -158,14 +160,14 @@ def _place_bodies(m: Model, d: Data, in_place: bool) -> None:
 def place_geom(m: Model, d: Data, geom: int) -> None:
     """Compute the pose of a geom from that of its body."""
     pos, quat = get3(m.geom_pos, geom), get4(m.geom_quat, geom)
-    _place(d.geom_xpos, d.geom_xmat, d, geom, m.geom_bodyid[geom], m.geom_sameframe[geom], pos, quat)
+    place_frame(d.geom_xpos, d.geom_xmat, d, geom, m.geom_bodyid[geom], m.geom_sameframe[geom], pos, quat)
 
 
 @kernel
 def place_site(m: Model, d: Data, site: int) -> None:
     """Compute the pose of a site from that of its body."""
     pos, quat = get3(m.site_pos, site), get4(m.site_quat, site)
-    _place(d.site_xpos, d.site_xmat, d, site, m.site_bodyid[site], m.site_sameframe[site], pos, quat)
+    place_frame(d.site_xpos, d.site_xmat, d, site, m.site_bodyid[site], m.site_sameframe[site], pos, quat)
 
 
 @kernel

@@ -20,7 +20,7 @@ BODY: tuple[Field, ...] = (
     Field("body_geomnum", "i4", ("nbody",), "number of geoms"),
     Field("body_geomadr", "i4", ("nbody",), "id of the first geom, or -1"),
     Field("body_simple", "u1", ("nbody",), "1: inertia is diagonal in the body's dofs; 2: also all joints are slides"),
-    Field("body_sameframe", "u1", ("nbody",), "1: the inertial frame is the body's frame; 2: only parallel to it"),
+    Field("body_sameframe", "u1", ("nbody",), "1: the inertial frame is the body's frame; 3: only parallel to it"),
     Field("body_pos", "f8", ("nbody", 3), "position in the parent's frame, m"),
     Field("body_quat", "f8", ("nbody", 4), "orientation in the parent's frame"),
     Field("body_ipos", "f8", ("nbody", 3), "centre of mass in the body's frame, m"),
@@ -93,7 +93,9 @@ GEOM: tuple[Field, ...] = (
     Field("geom_group", "i4", ("ngeom",), "group for visualisation"),
     Field("geom_priority", "i4", ("ngeom",), "priority of the geom's contact parameters"),
     Field("geom_plugin", "i4", ("ngeom",), "plugin instance, or -1"),
-    Field("geom_sameframe", "u1", ("ngeom",), "1: the geom's frame is the body's frame; 2: it is the inertia's frame"),
+    Field(
+        "geom_sameframe", "u1", ("ngeom",), "1: the geom's frame is the body's; 2: the inertia's; 3, 4: parallel to it"
+    ),
     Field("geom_solmix", "f8", ("ngeom",), "weight of the geom's solver parameters in contacts"),
     Field("geom_solref", "f8", ("ngeom", 2), "solref of the geom's contacts"),
     Field("geom_solimp", "f8", ("ngeom", 5), "solimp of the geom's contacts"),
@@ -116,7 +118,9 @@ SITE: tuple[Field, ...] = (
     Field("site_dataid", "i4", ("nsite",), "id of the mesh, or -1"),
     Field("site_matid", "i4", ("nsite",), "id of the material, or -1"),
     Field("site_group", "i4", ("nsite",), "group for visualisation"),
-    Field("site_sameframe", "u1", ("nsite",), "1: the site's frame is the body's frame; 2: it is the inertia's frame"),
+    Field(
+        "site_sameframe", "u1", ("nsite",), "1: the site's frame is the body's; 2: the inertia's; 3, 4: parallel to it"
+    ),
     Field("site_size", "f8", ("nsite", 3), "sizes, which depend on the shape, m"),
     Field("site_pos", "f8", ("nsite", 3), "position in the body's frame, m"),
     Field("site_quat", "f8", ("nsite", 4), "orientation in the body's frame"),
