@@ -1,7 +1,8 @@
 """Search for the range of an actuator's lengths by simulation (spec: modeling, length range).
 
 A force pulls at the transmission while velocities decay. When the motion has settled, the length is measured. Contacts,
-passive forces, gravity, friction loss and actuators are off, so that only limits and geometry determine the result.
+passive forces, gravity, friction loss and actuators are off, so that only limits and geometry determine the result. In
+MuJoCo 4.0 integrators then leave out damping, too, which matters where the motion has not settled.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from cardan.dynamics.actuation import actuation_stage
 from cardan.dynamics.bias import fwd_acceleration
 from cardan.dynamics.inertia import solve_m
 from cardan.enums import mjtDisableBit, mjtIntegrator
+from cardan.enums.flags import PASSIVE_PARTS
 from cardan.jit import OK, kernel, stage
 from cardan.maths.vector import MINVAL
 from cardan.model import internals
@@ -92,7 +94,7 @@ def pull_actuator(m: Model, d: Data) -> int:
     `work.range_setting[ACCEL]`. If `work.range_setting[MAXFORCE]` is positive, it limits the norm of the force.
     """
     out = d.work.range_actuator
-    if d.time > d.work.range_setting[START]:
+    if d.time + m.opt.timestep > d.work.range_setting[START]:  # the time after the step, as in the reference
         length = d.actuator_length[out]
         d.work.range_found[0] = min(d.work.range_found[0], length)
         d.work.range_found[1] = max(d.work.range_found[1], length)
@@ -112,7 +114,8 @@ class LengthSearch:
     def __init__(self, m: MjModel, how: Search) -> None:
         self.how = how
         self.m = m = m.__copy__()
-        internals.set_number(m, "opt.disableflags", internals.number(m, "opt.disableflags") | int(_OFF))
+        off = int(_OFF) | (int(PASSIVE_PARTS) if m.is_4_0 else 0)
+        internals.set_number(m, "opt.disableflags", internals.number(m, "opt.disableflags") | off)
         if how.timestep > 0.0:
             m.opt.timestep = how.timestep
         if m.opt.integrator in (mjtIntegrator.mjINT_RK4, mjtIntegrator.mjINT_DISCRETE):
