@@ -191,6 +191,15 @@ POLICIES = {
 }
 
 
+@pytest.mark.parametrize("inner", ["", '<elasticity young="1e4"/>', '<edge damping="1"/>', '<edge equality="true"/>'])
+def test_policies_of_solids(inner: str) -> None:
+    """Vertices of flexes may sleep if elasticity or constraints hold them together."""
+    xml = f"""<mujoco><worldbody><flexcomp name="f" type="grid" dim="3" count="2 2 2" spacing=".1 .1 .1" radius=".01">
+{inner}</flexcomp></worldbody></mujoco>"""
+    there = later_run("out = mujoco.MjModel.from_xml_string(xml).tree_sleep_policy.tolist()", xml=xml)
+    assert cardan.MjModel.from_xml_string(xml, compat="4.0").tree_sleep_policy.tolist() == there
+
+
 @pytest.mark.parametrize("given", ["", 'sleep="never"', 'sleep="allowed"', 'sleep="init"'])
 @pytest.mark.parametrize("kind", list(POLICIES))
 def test_policies(kind: str, given: str) -> None:

@@ -20,7 +20,15 @@ from cardan.collision.epa import TOLERANCE, expand_polytope, is_deepest, polish,
 from cardan.collision.facing import has_faces, touches_face
 from cardan.collision.gjk import FAR, SEPARATED, approach, copy_vertex
 from cardan.collision.gjk import TOLERANCE as ACCURATE
-from cardan.collision.hfield import bound_in_field, cell_range, collide_prisms, load_prism, to_field, top_elevation
+from cardan.collision.hfield import (
+    bound_in_field,
+    cell_range,
+    collide_prisms,
+    is_off_field,
+    load_prism,
+    to_field,
+    top_elevation,
+)
 from cardan.collision.hull_search import recall_pair
 from cardan.collision.manifold import find_manifold
 from cardan.collision.plane import plane_height
@@ -255,12 +263,17 @@ def exact_convex(m: Model, d: Data, geom1: int, geom2: int) -> int:
 
 @kernel
 def touch_prism(m: Model, d: Data, k: int) -> int:
-    """Write contact `k` of a prism, shape 0, and a core, shape 1; arguments and result as for `collide_shapes`.
+    """Write contact `k` of a prism, shape 0, and a geom, shape 1; arguments and result as for `collide_shapes`.
 
-    The core has the radius ``d.work.core_radius`` around it.
+    The geom's core has the radius ``d.work.core_radius`` around it.
     """
+    size, radius = d.work.shape_size[1, 0], d.work.core_radius
     curved = d.work.shape_type[1] == GEOM_ELLIPSOID or d.work.shape_type[1] == GEOM_CYLINDER
-    return put_closest(d, k, cores_distance(m, d, 0.0, d.work.core_radius, curved, d.work.near_margin))
+    d.work.shape_inflate = 0.0
+    d.work.shape_size[1, 0] = size - radius
+    k = put_closest(d, k, cores_distance(m, d, 0.0, radius, curved, d.work.near_margin))
+    d.work.shape_size[1, 0] = size
+    return k
 
 
 @collider
@@ -269,12 +282,13 @@ def exact_hfield(m: Model, d: Data, geom1: int, geom2: int) -> int:
 
     Each prism within the margin has one contact. At most `MAXCONPAIR` contacts are written. Returns their number.
     """
-    load_geom(m, d, 1, geom2)
+    if is_off_field(m, d, geom1, geom2):
+        return 0
+    d.work.core_radius = load_core(m, d, 1, geom2)
+    d.work.shape_size[1, 0] += d.work.core_radius
     to_field(d, geom1, geom2)
     d.work.shape_inflate = d.work.near_margin
     bound_in_field(m, d)
-    d.work.shape_inflate = 0.0
-    d.work.core_radius = shrink_to_core(m, d, 1, geom2)
     return collide_prisms(m, d, geom1, touch_prism)
 
 

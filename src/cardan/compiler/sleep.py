@@ -1,8 +1,8 @@
 """Sleep policies: which trees may sleep (spec: XML reference, body, sleep; ``m.tree_sleep_policy``).
 
 A policy that the user gives for the body at the root of a tree is kept. Without one, trees that are moved by actuators
-may not sleep, nor may those of flexes without equality constraints. Trees that tendons couple by forces, or tendons
-that move more than two trees, may not sleep in any case.
+may not sleep, nor may those of flexes without equality constraints and elasticity. Trees that tendons couple by forces,
+or tendons that move more than two trees, may not sleep in any case.
 """
 
 from __future__ import annotations
@@ -82,8 +82,9 @@ def _driven_trees(m: MjModel) -> np.ndarray:
 
 
 def _unconstrained_trees(m: MjModel) -> np.ndarray:
-    """Return for each tree whether it moves vertices of a flex without equality constraint (ntree,)."""
-    free = np.repeat(~m.flex_edgeequality.astype(bool), m.flex_vertnum)
+    """Return for each tree whether it moves vertices of a flex without equality constraint or elasticity (ntree,)."""
+    held = m.flex_edgeequality.astype(bool) | (m.flex_stiffnessadr >= 0) | (m.flex_bendingadr >= 0)
+    free = np.repeat(~held, m.flex_vertnum)
     trees = m.body_treeid[m.flex_vertbodyid[free]]
     moves = np.zeros(m.ntree, bool)
     moves[trees[trees >= 0]] = True
