@@ -96,7 +96,7 @@ def collision_pairs(m: cardan.MjModel, frames: list[int], random: np.random.Gene
     overlaps = np.zeros(len(found))
     for _ in range(200):
         d.qpos[:] = random_configuration(m, random)
-        overlaps += nearest(m, d, found, 0.01) < MARGIN
+        overlaps += nearest(m, d, found, 0.01) < MARGIN + SPARE
     return found[overlaps < 100]
 
 

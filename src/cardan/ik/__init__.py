@@ -2,6 +2,7 @@
 
 from cardan.ik.controller import Controller
 from cardan.ik.pairs import pairs_of
+from cardan.ik.sensitivity import derivative
 from cardan.ik.solving import Solution, solve, velocity
 from cardan.ik.tasks import (
     ComTask,
@@ -25,6 +26,7 @@ __all__ = [
     "RelativeFrameTask",
     "Solution",
     "Task",
+    "derivative",
     "pairs_of",
     "solve",
     "velocity",

@@ -31,8 +31,10 @@ LEAST_FACTOR = 1e-4
 """Smallest factor of the damping, after steps that lowered the merit."""
 GOOD, POOR = 0.7, 0.25
 """Ratios of the actual to the expected fall of the merit above and below which the damping shrinks and grows."""
-PERSISTENT = 1.0 - 1e-9
-"""Value of `stall` with which steps go on to a minimum."""
+PERSISTENT = 1.0
+"""Value of `stall` with which steps go on until they are small."""
+ROUNDING = 1e-12
+"""Expected fall, relative to the cost, below which the fall can't be measured, and every step is made."""
 TRIES = 6
 """Number of dampings that are tried in one step."""
 PATIENCE = 4
@@ -130,7 +132,7 @@ def step_down(m: Model, d: Ik, avoids: bool, factor: float, penalty: float) -> t
         advance(m, d)
         evaluate_at(m, d, avoids)
         lowered = cost + penalty * breach - d.ik.cost - penalty * d.ik.breach
-        if lowered > 0.0:
+        if lowered > 0.0 or expected < ROUNDING * cost:
             quality = lowered / max(expected, 1e-300)
             if quality > GOOD:
                 factor = max(LEAST_FACTOR, 0.25 * factor)
@@ -147,21 +149,23 @@ def step_down(m: Model, d: Ik, avoids: bool, factor: float, penalty: float) -> t
 def descend(m: Model, d: Ik, avoids: bool, stall: float) -> int:
     """Improve ``d.qpos`` until it meets the demands, or makes no progress; return the number of steps.
 
-    Progress means that the cost falls by the factor `stall` in `PATIENCE` steps.
+    Progress means that the cost falls by the factor `stall` in `PATIENCE` steps, or, if `stall` is `PERSISTENT`, that
+    steps are larger than the tolerance.
     """
     evaluate_at(m, d, avoids)
     factor, penalty = 1.0, 0.0
     reference, count = d.ik.cost + d.ik.breach, 0
     moved = 1.0
     for k in range(d.ik.steps):
-        if meets_demands(d) and (d.ik.settles == 0 or moved < d.ik.turn_tolerance):
+        small = moved < d.ik.turn_tolerance
+        if small if stall >= PERSISTENT and (d.ik.settles != 0 or not meets_demands(d)) else meets_demands(d):
             break
         factor, penalty = step_down(m, d, avoids, factor, penalty)
         count += 1
         if factor < 0.0:
             break
         moved = largest_move(d)
-        if k % PATIENCE == PATIENCE - 1:
+        if stall < PERSISTENT and k % PATIENCE == PATIENCE - 1:
             now = d.ik.cost + d.ik.breach
             if now > stall * reference:
                 break

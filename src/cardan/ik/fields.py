@@ -101,6 +101,11 @@ PROBLEM = [
     Field("ik.saved", "f8", (ANY,), "configuration before the step"),
     Field("ik.move", "f8", (ANY,), "step of all dofs of the model"),
     Field("ik.rank", "f8", (ANY,), "merit of each configuration of the table; infinite after its use"),
+    # derivatives of a solution
+    Field("ik.direction", "i4", (ANY, 2), "directions of targets: task, and number within the task"),
+    Field("ik.goal", "f8", (ANY,), "current row of `target`"),
+    Field("ik.multiplier", "f8", (ANY,), "multipliers of the rows of equalities"),
+    Field("ik.slope", "f8", (ANY, ANY), "derivatives of the gradient along the active dofs, then along the targets"),
     # work of a thread: the quadratic program
     Field("ik.x", "f8", (ANY,), "solution"),
     Field("ik.x_low", "f8", (ANY,), "lower bounds"),
