@@ -15,6 +15,7 @@ import time
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -191,10 +192,10 @@ class Case:
         return best
 
 
-def measure(name: str, robot: Robot) -> dict[str, object]:
+def measure(name: str, robot: Robot) -> dict[str, Any]:
     """Return the row of a robot, and print it."""
     case = Case(robot, COUNT)
-    row: dict[str, object] = {"pairs": len(case.pairs), "dofs": case.m.nv, "collision_free": case.free}
+    row: dict[str, Any] = {"pairs": len(case.pairs), "dofs": case.m.nv, "collision_free": case.free}
     print(
         f"{name}: {case.m.nv} dofs, {len(case.pairs)} pairs, {100 * case.free:.1f} % of configurations are free",
         flush=True,
@@ -203,7 +204,12 @@ def measure(name: str, robot: Robot) -> dict[str, object]:
         found, processor, _ = case.solve(case.avoid if avoid else (), 1)
         _, _, wall = case.solve(case.avoid if avoid else (), 2)
         success = case.check(found, avoid)
-        part = {"success": success, "ok": float(found.ok.mean()), "processor": processor, "wall_2_threads": wall}
+        part: dict[str, Any] = {
+            "success": success,
+            "ok": float(found.ok.mean()),
+            "processor": processor,
+            "wall_2_threads": wall,
+        }
         print(f"  {'with' if avoid else 'without'} distances: {100 * success:.2f} %, {processor * 1e6:.1f} us,"
               f" {1 / wall:.0f} per second on 2 threads", flush=True)  # fmt: skip
         if MINK:

@@ -22,7 +22,7 @@ from cardan.ik.quadratic import factorise
 from cardan.ik.residuals import find_hessian
 from cardan.jit import call_collider, kernel
 from cardan.maths.quaternion import mul_quat, neg_quat, normalize4, rot_vec_quat
-from cardan.maths.types import ConstArray2, Pose
+from cardan.maths.types import Pose, Vec3
 from cardan.maths.vector import add3, scale3, sub3
 from cardan.model.kernel_views import Model
 
@@ -186,10 +186,18 @@ def attempt(m: Model, d: Ik, stall: float) -> int:
 
 
 @kernel
-def pose_in(a: ConstArray2, row: int, adr: int) -> Pose:
-    """Return the pose that starts at column `adr` of a row."""
+def goal_of(d: Ik, t: int) -> Pose:
+    """Return the current target of task `t`, a pose."""
+    a, row, adr = d.ik.target, d.ik.row, d.ik.task_adr[t]
     quat = (a[row, adr + 3], a[row, adr + 4], a[row, adr + 5], a[row, adr + 6])
     return (a[row, adr], a[row, adr + 1], a[row, adr + 2]), quat
+
+
+@kernel
+def pose_of_start(d: Ik, t: int, k: int) -> Pose:
+    """Return the pose of the frame of task `t` in row `k` of the table."""
+    a, adr = d.ik.table_pose, POSE_NUMBERS * t
+    return (a[adr, k], a[adr + 1, k], a[adr + 2, k]), (a[adr + 3, k], a[adr + 4, k], a[adr + 5, k], a[adr + 6, k])
 
 
 @kernel
@@ -204,8 +212,7 @@ def alignment(d: Ik, k: int) -> Pose:
         return place, (1.0, 0.0, 0.0, 0.0)
     for t in range(len(d.ik.task_kind)):
         if d.ik.task_kind[t] == FRAME and d.ik.task_flags[t] & TURNS:
-            goal = pose_in(d.ik.target, d.ik.row, d.ik.task_adr[t])
-            quat = mul_quat(goal[1], neg_quat(pose_in(d.ik.table_pose, k, POSE_NUMBERS * t)[1]))
+            quat = mul_quat(goal_of(d, t)[1], neg_quat(pose_of_start(d, t, k)[1]))
             side = quat[0] * turn[0] + quat[1] * turn[1] + quat[2] * turn[2] + quat[3] * turn[3]
             sign = -1.0 if side < 0.0 else 1.0
             turn = (
@@ -217,36 +224,56 @@ def alignment(d: Ik, k: int) -> Pose:
     turn = normalize4(turn)
     for t in range(len(d.ik.task_kind)):
         if d.ik.task_kind[t] == FRAME and d.ik.task_flags[t] & PLACES:
-            goal = pose_in(d.ik.target, d.ik.row, d.ik.task_adr[t])
-            here = rot_vec_quat(pose_in(d.ik.table_pose, k, POSE_NUMBERS * t)[0], turn)
-            place = add3(place, sub3(goal[0], here))
+            here = rot_vec_quat(pose_of_start(d, t, k)[0], turn)
+            place = add3(place, sub3(goal_of(d, t)[0], here))
             count += 1.0
     return scale3(place, 1.0 / max(count, 1.0)), turn
 
 
 @kernel
+def pose_cost(here: Pose, goal: Pose, place: Vec3, turn: float) -> float:
+    """Return the weighted square of the difference of two poses; `place` and `turn` are squares of costs."""
+    x, y, z = here[0][0] - goal[0][0], here[0][1] - goal[0][1], here[0][2] - goal[0][2]
+    a, b = here[1], goal[1]
+    cosine = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]
+    return place[0] * x * x + place[1] * y * y + place[2] * z * z + 4.0 * turn * (1.0 - cosine * cosine)
+
+
+@kernel
+def squares_of_costs(d: Ik, t: int) -> tuple[Vec3, float]:
+    """Return the squares of the costs of a task of a pose: of its position, and of its orientation."""
+    square, last = (0.0, 0.0, 0.0), 0.0
+    places = d.ik.task_flags[t] & PLACES
+    if places:
+        x, y, z = d.ik.task_cost[t, 0], d.ik.task_cost[t, 1], d.ik.task_cost[t, 2]
+        square = (x * x, y * y, z * z)
+    if d.ik.task_flags[t] & TURNS:
+        last = d.ik.task_cost[t, 5 if places else 2]
+    return square, last * last
+
+
+@kernel
 def rank_starts(d: Ik) -> None:
-    """Estimate the cost of each configuration of the table: from the poses of its frames, without other tasks."""
-    for k in range(len(d.ik.table)):
-        place, turn = alignment(d, k)
-        total = 0.0
-        for t in range(len(d.ik.task_kind)):
-            if d.ik.task_kind[t] == FRAME:
-                goal = pose_in(d.ik.target, d.ik.row, d.ik.task_adr[t])
-                here = pose_in(d.ik.table_pose, k, POSE_NUMBERS * t)
-                if d.ik.base >= 0:
-                    here = (add3(place, rot_vec_quat(here[0], turn)), mul_quat(turn, here[1]))
-                if d.ik.task_flags[t] & PLACES:
-                    gap = sub3(here[0], goal[0])
-                    for i in range(3):
-                        total += d.ik.task_cost[t, i] * d.ik.task_cost[t, i] * gap[i] * gap[i]
-                if d.ik.task_flags[t] & TURNS:
-                    cosine = 0.0
-                    for i in range(4):
-                        cosine += here[1][i] * goal[1][i]
-                    last = d.ik.task_cost[t, 5 if d.ik.task_flags[t] & PLACES else 2]
-                    total += 4.0 * last * last * (1.0 - cosine * cosine)
-        d.ik.rank[k] = total
+    """Estimate the cost of each configuration of the table: from the poses of its frames, without other tasks.
+
+    Without a floating base, the inner loop runs over adjacent numbers, so that it is vectorised.
+    """
+    for k in range(len(d.ik.rank)):
+        d.ik.rank[k] = 0.0
+    if d.ik.base >= 0:
+        for k in range(len(d.ik.rank)):
+            place, turn = alignment(d, k)
+            for t in range(len(d.ik.task_kind)):
+                if d.ik.task_kind[t] == FRAME:
+                    here, (square, last) = pose_of_start(d, t, k), squares_of_costs(d, t)
+                    moved = (add3(place, rot_vec_quat(here[0], turn)), mul_quat(turn, here[1]))
+                    d.ik.rank[k] += pose_cost(moved, goal_of(d, t), square, last)
+        return
+    for t in range(len(d.ik.task_kind)):
+        if d.ik.task_kind[t] == FRAME:
+            goal, (square, last) = goal_of(d, t), squares_of_costs(d, t)
+            for k in range(len(d.ik.rank)):
+                d.ik.rank[k] += pose_cost(pose_of_start(d, t, k), goal, square, last)
 
 
 @kernel
@@ -359,7 +386,7 @@ def tabulate(m: Model, d: Ik, first: int, last: int) -> int:
             if d.ik.task_kind[t] == FRAME:
                 point, quat = relative_point(m, d, t), relative_quat(m, d, t)
                 for i in range(3):
-                    d.ik.table_pose[row, POSE_NUMBERS * t + i] = point[i]
+                    d.ik.table_pose[POSE_NUMBERS * t + i, row] = point[i]
                 for i in range(4):
-                    d.ik.table_pose[row, POSE_NUMBERS * t + 3 + i] = quat[i]
+                    d.ik.table_pose[POSE_NUMBERS * t + 3 + i, row] = quat[i]
     return 0

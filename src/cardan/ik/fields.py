@@ -78,7 +78,12 @@ PROBLEM = [
     Field("ik.given_count", "i4", (), "number of starts for each target"),
     Field("ik.given_step", "i4", (), "rows of `given` between those of a target and the next"),
     Field("ik.table", "f8", (ANY, ANY), "configurations of the table of starts"),
-    Field("ik.table_pose", "f8", (ANY, ANY), "poses of all frames of the tasks in each configuration of the table"),
+    Field(
+        "ik.table_pose",
+        "f8",
+        (ANY, ANY),
+        "poses of the tasks' frames, seven rows each; columns are rows of `table`",
+    ),
     Field("ik.found", "f8", (ANY, ANY), "configurations found, or velocities"),
     Field("ik.error", "f8", (ANY, 2), "largest errors, m and rad"),
     Field("ik.ok", "u1", (ANY,), "whether a result meets all demands"),

@@ -9,6 +9,7 @@ import numpy as np
 
 from cardan.ik.control import find_velocities
 from cardan.ik.descent import solve_targets, tabulate
+from cardan.ik.fields import POSE_NUMBERS
 from cardan.ik.pairs import pairs_of
 from cardan.ik.problem import Problem
 from cardan.ik.rows import element_id
@@ -209,7 +210,7 @@ def ready_table(problem: Problem, base: np.ndarray, starts: int) -> tuple[np.nda
     key = (base.tobytes(), *limits, starts)
     if problem.table_key != key:
         table = table_of_starts(problem, base, max(TABLE, starts) if starts else 0)
-        poses = np.zeros((len(table), 7 * len(problem.tasks)))
+        poses = np.zeros((POSE_NUMBERS * len(problem.tasks), len(table)))
         for memory in problem.workers[:1]:
             memory.attach("ik.table", table)
             memory.attach("ik.table_pose", poses)
