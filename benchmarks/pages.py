@@ -18,7 +18,17 @@ from benchmarks import plots
 from benchmarks.timing import RESULTS
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-NAMES = ("performance", "notes/performance-tables", "parity", "compat", "gpu", "derivatives", "pictures", "viewer")
+NAMES = (
+    "performance",
+    "notes/performance-tables",
+    "parity",
+    "compat",
+    "gpu",
+    "derivatives",
+    "pictures",
+    "viewer",
+    "ik",
+)
 PAGES = tuple(DOCS / f"{name}.md" for name in NAMES)
 TABLE = re.compile(r"<!-- results: (\w+)(?:, largest (\d+))? -->\n.*?<!-- end -->", re.DOTALL)
 
@@ -48,6 +58,21 @@ def share(key: str) -> Callable[[Row], str]:
     """A column of one number of the row ÷ the reference's."""
     return lambda row: f"{row[key] / row[key + '_reference']:.2f}" if key in row else ""
 
+
+def nested(group: str, key: str, form: str, scale: float = 1.0) -> Callable[[Row], str]:
+    """A column of one number of a group of the row."""
+    return lambda row: format(scale * row[group][key], form)
+
+
+INVERSE: Columns = {
+    f"{title}{what}": nested(group, key, form, scale)
+    for group, title in (("plain", ""), ("distances", "distances: "))
+    for key, what, form, scale in (
+        ("success", "solved, %", ".2f", 100.0),
+        ("processor", "µs", ".0f", 1e6),
+        ("ratio", "mink's time ÷ ours", ".0f", 1.0),
+    )
+} | {"control step, µs": number("step", ".0f", 1e6)}
 
 GROWTH: Columns = {
     "÷ reference": number("ratio", ".2f"),
@@ -98,6 +123,7 @@ SUMMARIES: dict[str, Callable[[dict[str, Row]], dict[str, Row]]] = {"pictures": 
 """What makes the rows of a table of the results, where there are too many of them."""
 
 COLUMNS: dict[str, Columns] = {
+    "ik": INVERSE,
     "accuracy": {
         "smooth fields": number("smooth", ".0e"),
         "solver at tolerance 1e-14": number("solver", ".0e"),
