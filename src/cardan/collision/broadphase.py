@@ -149,16 +149,12 @@ def sort_with_gap(d: Data, n: int, gap: int, limit: int) -> bool:
 
 
 @kernel
-def sort_bodies(m: Model, d: Data, first: bool) -> None:
-    """Sort the bodies by the lower ends of their boxes along the first axis of the sweep.
+def sort_bodies(d: Data, n: int) -> None:
+    """Sort the first `n` bodies of the sweep by the lower ends of their boxes along the first axis.
 
-    Unless this is the `first` call, sorting starts from the previous order, which is usually almost right: insertion
-    sort then takes linear time. If too many moves are needed, Shell sort takes over.
+    Sorting starts from the previous order, which is usually almost right: insertion sort then takes linear time. If too
+    many moves are needed, Shell sort takes over.
     """
-    n = len(m.aux.collision_body)
-    if first:
-        for k in range(n):
-            d.work.sweep_body[k] = m.aux.collision_body[k]
     for k in range(n):
         d.work.sweep_key[k] = d.work.body_low[d.work.sweep_body[k], 0]
     if sort_with_gap(d, n, 1, MOVES * n):
@@ -313,6 +309,25 @@ def pairs_of_few(m: Model, d: Data) -> int:
 
 
 @kernel
+def set_axes(d: Data, axis: Vec3) -> None:
+    """Set the axes of the sweep: `axis`, and two axes perpendicular to it."""
+    across = default_tangent(axis)
+    set3(d.work.sweep_axis, 0, axis)
+    set3(d.work.sweep_axis, 1, across)
+    set3(d.work.sweep_axis, 2, cross(axis, across))
+
+
+@kernel
+def store_boxes(d: Data, first: int, stop: int) -> None:
+    """Copy the boxes of the bodies in the places `first` to `stop` (exclusive) of the sweep, in its order."""
+    for k in range(first, stop):
+        body = d.work.sweep_body[k]
+        for i in range(3):
+            d.work.sweep_box[k, 2 * i] = d.work.body_low[body, i]
+            d.work.sweep_box[k, 2 * i + 1] = d.work.body_high[body, i]
+
+
+@kernel
 def find_body_pairs(m: Model, d: Data) -> int:
     """Find the pairs of bodies whose geoms may touch.
 
@@ -327,19 +342,14 @@ def find_body_pairs(m: Model, d: Data) -> int:
     first = axis == (0.0, 0.0, 0.0)
     spread = spread_matrix(m, d, 0)
     axis = principal_axis(spread, START if first else axis, FIRST_ITERATIONS if first else ITERATIONS)
-    across = default_tangent(axis)
-    set3(d.work.sweep_axis, 0, axis)
-    set3(d.work.sweep_axis, 1, across)
-    set3(d.work.sweep_axis, 2, cross(axis, across))
-
+    set_axes(d, axis)
     for k in range(n):
         set_body_box(m, d, m.aux.collision_body[k])
-    sort_bodies(m, d, first)
-    for k in range(n):  # copy the boxes in the order of the sweep
-        body = d.work.sweep_body[k]
-        for i in range(3):
-            d.work.sweep_box[k, 2 * i] = d.work.body_low[body, i]
-            d.work.sweep_box[k, 2 * i + 1] = d.work.body_high[body, i]
+    if first:
+        for k in range(n):
+            d.work.sweep_body[k] = m.aux.collision_body[k]
+    sort_bodies(d, n)
+    store_boxes(d, 0, n)
     npair = sweep(m, d, n)
     if npair <= len(d.work.bodypair):
         scatter_by(m, d, d.work.bodypair, d.work.bodypair_by2, npair, 1)

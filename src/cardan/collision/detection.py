@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from cardan.collision.broadphase import find_body_pairs, lost_in_sweep
 from cardan.collision.contact import MAXCONPAIR, explicit_pair_margin, flex_side, geom_pair_margin, set_parameters
-from cardan.collision.midphase import gather_candidates
+from cardan.collision.midphase import find_trees, find_trees_of_pairs, gather_candidates
+from cardan.collision.resting import find_active_pairs
 from cardan.dynamics.awake import find_spans, is_active, sleeps, wake_cycle
+from cardan.dynamics.com import centers_of_awake
 from cardan.dynamics.waking import wake_connected
 from cardan.enums.codes import DSBL_CONSTRAINT, DSBL_CONTACT, WARN_CONTACTFULL
 from cardan.jit import CALLBACK_FAILED, COLLIDER_MISSING, OK, call_collider, kernel, stage
@@ -123,17 +125,21 @@ def collide_candidate(m: Model, d: Data, geom1: int, geom2: int, pair: int) -> i
 
 
 @kernel
-def find_candidates(m: Model, d: Data) -> tuple[int, int]:
+def find_candidates(m: Model, d: Data, some_sleep: bool) -> tuple[int, int]:
     """Run the broad phase, which finds pairs of bodies, and the mid phase, which finds pairs of geoms.
 
     Returns:
-        A status, and the number of candidates in ``d.work.candidate``.
+        A status, and the number of candidates in ``d.work.candidate``. If `some_sleep` is set, most of the pairs of
+        geoms of which neither is awake are left out.
     """
-    npair = find_body_pairs(m, d)
+    npair = find_active_pairs(m, d) if some_sleep else find_body_pairs(m, d)
     if npair > len(d.work.bodypair):
         d.work.need = npair
         return GROW_CANDIDATE, 0
-
+    if some_sleep:
+        find_trees_of_pairs(m, d, npair)
+    else:
+        find_trees(m, d)
     ncandidate = gather_candidates(m, d, npair)
     if ncandidate > len(d.work.candidate):
         d.work.need = ncandidate
@@ -169,7 +175,7 @@ def collide(m: Model, d: Data, some_sleep: bool) -> int:
     d.ncon = 0
     if m.opt.disableflags & NO_CONTACT or m.nconmax == 0:
         return OK
-    status, ncandidate = find_candidates(m, d)
+    status, ncandidate = find_candidates(m, d, some_sleep)
     if status != OK:
         return status
     for k in range(ncandidate):
@@ -205,6 +211,7 @@ def wake_by_contacts(m: Model, d: Data) -> bool:
         return False
     find_spans(m, d)
     wake_connected(m, d)
+    centers_of_awake(m, d)
     return True
 
 

@@ -223,15 +223,31 @@ def explicit_pair_key(m: Model, pair: int) -> int:
 
 
 @kernel
+def find_trees(m: Model, d: Data) -> None:
+    """Find for each body whether its tree can be used; write ``work.body_tree``."""
+    for k in range(len(m.aux.collision_body)):
+        body = m.aux.collision_body[k]
+        d.work.body_tree[body] = 1 if tree_serves(m, body) else 0
+
+
+@kernel
+def find_trees_of_pairs(m: Model, d: Data, npair: int) -> None:
+    """Do as `find_trees`, for the bodies of the first `npair` pairs."""
+    for k in range(npair):
+        for side in range(2):
+            body = d.work.bodypair[k, side]
+            d.work.body_tree[body] = 1 if tree_serves(m, body) else 0
+
+
+@kernel
 def gather_candidates(m: Model, d: Data, npair: int) -> int:
     """Find the candidates of the first `npair` body pairs in ``d.work.bodypair`` and of the explicit pairs, in order.
+
+    Reads ``work.body_tree`` of the bodies of these pairs.
 
     Returns:
         The number of candidates; those that fit are in ``d.work.candidate``.
     """
-    for k in range(len(m.aux.collision_body)):
-        body = m.aux.collision_body[k]
-        d.work.body_tree[body] = 1 if tree_serves(m, body) else 0
     n, pair, first_pair, exclude = 0, 0, 0, 0
     for k in range(npair + 1):
         # the next bodies; after the last bodies, the remaining explicit pairs

@@ -6,6 +6,7 @@ it that have the same columns.
 
 from __future__ import annotations
 
+from cardan.dynamics.awake import ROWS_UNSETTLED, visited_dofs, visits
 from cardan.dynamics.jacobian import is_sparse
 from cardan.enums.codes import CNSTR_CONTACT_ELLIPTIC, CNSTR_CONTACT_FRICTIONLESS, CNSTR_CONTACT_PYRAMIDAL
 from cardan.jit import OK, kernel, stage
@@ -88,6 +89,44 @@ def complete_sparse(m: Model, d: Data) -> int:
         same = counts[dof] == counts[dof + 1] and pairs[dof] == counts[dof]
         pairs[dof] = pairs[dof + 1] + 1 if same else 0
     return OK
+
+
+@stage
+def complete_sparse_awake(m: Model, d: Data) -> int:
+    """Do as `complete_sparse`; rows of the transpose that belong to trees that sleep are empty, and are left out."""
+    counts, starts, columns = d.efc_JT_rownnz, d.efc_JT_rowadr, d.efc_J_colind
+    nvisit = visits(m, d, ROWS_UNSETTLED)
+    for visit in range(nvisit):
+        first, stop = visited_dofs(m, d, ROWS_UNSETTLED, visit)
+        for dof in range(first, stop):
+            counts[dof] = 0
+    for a in range(d.nnzJ):
+        counts[columns[a]] += 1
+    total = 0
+    for visit in range(nvisit):
+        first, stop = visited_dofs(m, d, ROWS_UNSETTLED, visit)
+        for dof in range(first, stop):
+            starts[dof] = total
+            total += counts[dof]
+            counts[dof] = 0
+            d.efc_JT_rowsuper[dof] = 0
+    _fill_transpose(d)
+    find_supernodes(d)
+    return OK
+
+
+@kernel
+def _fill_transpose(d: Data) -> None:
+    """Write the rows of the transpose, whose starts are known; their counts must be 0."""
+    counts, starts = d.efc_JT_rownnz, d.efc_JT_rowadr
+    for i in range(d.nefc):
+        start = int(d.efc_J_rowadr[i])
+        for a in range(start, start + d.efc_J_rownnz[i]):
+            dof = d.efc_J_colind[a]
+            to = starts[dof] + counts[dof]
+            d.efc_JT_colind[to] = i
+            d.efc_JT[to] = d.efc_J[a]
+            counts[dof] += 1
 
 
 @kernel

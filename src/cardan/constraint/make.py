@@ -14,7 +14,7 @@ from typing import Any
 from cardan.constraint.contact import make_contact, make_soft_contact
 from cardan.constraint.effective import release_rows
 from cardan.constraint.equality import make_equality, make_equality_awake
-from cardan.constraint.jacobian import complete_sparse
+from cardan.constraint.jacobian import complete_sparse, complete_sparse_awake
 from cardan.constraint.limit import (
     make_friction,
     make_friction_awake,
@@ -70,6 +70,7 @@ AWAKE: dict[Callable[[Any, Any], int], Callable[[Any, Any], int]] = {
     make_tendon_friction: make_tendon_friction_awake,
     make_limit: make_limit_awake,
     make_tendon_limit: make_tendon_limit_awake,
+    complete_sparse: complete_sparse_awake,
 }
 """Stages that take the place of others if trees of the model may sleep."""
 MAKE_CONSTRAINT: tuple[tuple[Callable[[Any], bool], Callable[[Any, Any], int]], ...] = (

@@ -12,6 +12,13 @@ from collections.abc import Callable
 from math import exp, floor, pi
 from typing import Any
 
+from cardan.dynamics.awake import (
+    SOLVER_UNSETTLED,
+    actuator_sleeps,
+    trees_may_sleep,
+    visited_dofs,
+    visits,
+)
 from cardan.dynamics.history import control_of
 from cardan.dynamics.passive import has_gravcomp
 from cardan.dynamics.switches import has_passive
@@ -298,8 +305,10 @@ def _kinds_to_make(m: Model) -> int:
 @kernel
 def _actuate(m: Model, d: Data, turns: bool) -> int:
     """Compute actuator forces and activation rates, with `turns` as in `_force`. Return a status."""
-    for dof in range(m.nv):
-        d.qfrc_actuator[dof] = 0.0
+    for visit in range(visits(m, d, SOLVER_UNSETTLED)):
+        begin, end = visited_dofs(m, d, SOLVER_UNSETTLED, visit)
+        for dof in range(begin, end):
+            d.qfrc_actuator[dof] = 0.0
     if m.nactuator == 0 or m.opt.disableflags & DSBL_ACTUATION:
         for i in range(m.nout):
             d.actuator_force[i] = 0.0
@@ -311,7 +320,12 @@ def _actuate(m: Model, d: Data, turns: bool) -> int:
     if bad >= 0:
         d.warning.number[WARN_BADCTRL] += 1
         d.warning.lastinfo[WARN_BADCTRL] = bad
+    some_sleep = trees_may_sleep(m)
     for i in range(m.nactuator):
+        if some_sleep and actuator_sleeps(m, d, i):
+            for out in range(m.actuator_outadr[i], m.actuator_outadr[i] + m.actuator_outnum[i]):
+                d.actuator_force[out] = 0.0
+            continue
         first = m.actuator_actadr[i]
         for act in range(first, first + (m.actuator_actnum[i] if m.actuator_plugin[i] < 0 else 0)):
             control = act - first if m.actuator_outnum[i] > 1 else 0
@@ -324,6 +338,8 @@ def _actuate(m: Model, d: Data, turns: bool) -> int:
             d.actuator_force[out] = force
     _limit_tendon_forces(m, d)
     for i in range(m.nactuator):
+        if some_sleep and actuator_sleeps(m, d, i):
+            continue
         _limit_force(m, d, i)
         for out in range(m.actuator_outadr[i], m.actuator_outadr[i] + m.actuator_outnum[i]):
             force = d.actuator_force[out]
@@ -332,7 +348,7 @@ def _actuate(m: Model, d: Data, turns: bool) -> int:
                 d.qfrc_actuator[dof] += d.actuator_moment[out, dof] * force
     if has_gravcomp(m) and has_passive(m):
         for dof in range(m.nv):
-            if m.jnt_actgravcomp[m.dof_jntid[dof]]:
+            if m.jnt_actgravcomp[m.dof_jntid[dof]] and not (some_sleep and d.tree_asleep[m.dof_treeid[dof]] >= 0):
                 d.qfrc_actuator[dof] += d.qfrc_gravcomp[dof]
     for joint in range(m.njnt):
         if m.jnt_actfrclimited[joint]:

@@ -18,23 +18,72 @@ from __future__ import annotations
 
 from math import copysign
 
-from cardan.enums.codes import JNT_BALL, JNT_FREE
+from cardan.enums.codes import ENBL_ISLAND, ENBL_SLEEP, JNT_BALL, JNT_FREE, TRN_BODY
 from cardan.jit import OK, kernel, stage
 from cardan.maths.types import ConstArray1
 from cardan.model.kernel_views import Data, Model
-from cardan.model.reset import FULLY_AWAKE
+from cardan.model.reset import EVERYTHING, FULLY_AWAKE, wake_everything
 from cardan.model.tree_views import find_lengths
 
 # columns of work.span: first number and end (exclusive) of the span's bodies, joints, ...
-BODY, JOINT, DOF, GEOM, SITE, TREE = 0, 2, 4, 6, 8, 10
-# columns of work.rest, likewise
-REST_BODY, REST_DOF, REST_POS, REST_TREE = 0, 2, 4, 6
+BODY, JOINT, DOF, GEOM, SITE, TREE, POS = 0, 2, 4, 6, 8, 10, 12
+# columns of work.rest, likewise; HANGS: whether a tree of the rest hangs from a body that is not the world
+REST_BODY, REST_DOF, REST_POS, REST_TREE, REST_JOINT, HANGS = 0, 2, 4, 6, 8, 10
+# bits of work.unsettled: stages that have to write values of sleeping trees once
+ROWS_UNSETTLED, SOLVER_UNSETTLED, START_UNSETTLED, STATE_UNSETTLED, BROAD_UNSETTLED = 1, 2, 4, 8, 16
 
 
 @kernel
 def span_range(d: Data, span: int, column: int) -> tuple[int, int]:
     """Return the first number and the end (exclusive) of a span's bodies, joints, ...; `column` is BODY, JOINT, ..."""
     return int(d.work.span[span, column]), int(d.work.span[span, column + 1])
+
+
+@kernel
+def trees_may_sleep(m: Model) -> bool:
+    """Return whether trees of a model may sleep: the flag ``sleep``, and with compat 4.0 the flag ``island``, are set.
+
+    If they may not, spans and rests have no meaning.
+    """
+    flags = m.opt.enableflags
+    return flags & ENBL_SLEEP != 0 and (m.is_4_0 == 0 or flags & ENBL_ISLAND != 0)
+
+
+@kernel
+def visits(m: Model, d: Data, stage: int) -> int:
+    """Return the number of ranges of dofs that a stage of the solver visits (see `visited_dofs`).
+
+    These are the spans; or one range, all dofs, if no tree may sleep or if the spans are new to the stage. `stage` is
+    its bit in ``work.unsettled``.
+    """
+    return int(d.work.nspan) if trees_may_sleep(m) and d.work.unsettled & stage == 0 else 1
+
+
+@kernel
+def visited_dofs(m: Model, d: Data, stage: int, visit: int) -> tuple[int, int]:
+    """Return the first dof and the end (exclusive) of range `visit` of a stage (see `visits`)."""
+    if trees_may_sleep(m) and d.work.unsettled & stage == 0:
+        return span_range(d, visit, DOF)
+    return 0, int(m.nv)
+
+
+@kernel
+def settle(d: Data, stage: int) -> None:
+    """Note that a stage, given by its bit in ``work.unsettled``, has seen the present spans."""
+    d.work.unsettled = d.work.unsettled & ~stage
+
+
+@kernel
+def moving_bodies(d: Data, span: int) -> tuple[int, int]:
+    """Return the first body, which is not the world, and the end (exclusive) of the bodies of a span."""
+    first, stop = span_range(d, span, BODY)
+    return max(first, 1), stop
+
+
+@kernel
+def rest_range(d: Data, rest: int, column: int) -> tuple[int, int]:
+    """Return the first number and the end (exclusive) of a rest's bodies, ...; `column` is REST_BODY, ..."""
+    return int(d.work.rest[rest, column]), int(d.work.rest[rest, column + 1])
 
 
 @kernel
@@ -64,6 +113,20 @@ def tendon_sleeps(m: Model, d: Data, tendon: int) -> bool:
         if d.tree_asleep[m.dof_treeid[m.aux.ten_colind[k]]] < 0:
             return False
     return stop > first
+
+
+@kernel
+def actuator_sleeps(m: Model, d: Data, actuator: int) -> bool:
+    """Return whether all trees on which an actuator acts sleep; False if there is none."""
+    if m.actuator_trntype[actuator] == TRN_BODY:
+        return sleeps(d, int(m.body_treeid[m.actuator_trnid[actuator, 0]]))
+    count = 0
+    for out in range(m.actuator_outadr[actuator], m.actuator_outadr[actuator] + m.actuator_outnum[actuator]):
+        for k in range(m.aux.moment_rowadr[out], m.aux.moment_rowadr[out + 1]):
+            if d.tree_asleep[m.dof_treeid[m.aux.moment_colind[k]]] < 0:
+                return False
+            count += 1
+    return count > 0
 
 
 @kernel
@@ -191,23 +254,25 @@ def wake_touched(m: Model, d: Data) -> None:
 
 
 @kernel
-def _open_span(d: Data, ends: tuple[int, int, int, int, int, int]) -> None:
+def _open_span(d: Data, ends: tuple[int, int, int, int, int, int, int]) -> None:
     """Begin a span after the parts that are counted so far."""
     span = int(d.work.nspan)
-    for k in range(6):
+    for k in range(7):
         d.work.span[span, 2 * k] = ends[k]
         d.work.span[span, 2 * k + 1] = ends[k]
     d.work.nspan = span + 1
 
 
 @kernel
-def _open_rest(d: Data, body: int, dof: int, pos: int, tree: int) -> None:
+def _open_rest(d: Data, body: int, joint: int, dof: int, pos: int, tree: int) -> None:
     """Begin a rest after the parts that are counted so far."""
     rest = int(d.work.nrest)
     d.work.rest[rest, REST_BODY] = body
     d.work.rest[rest, REST_DOF] = dof
     d.work.rest[rest, REST_POS] = pos
     d.work.rest[rest, REST_TREE] = tree
+    d.work.rest[rest, REST_JOINT] = joint
+    d.work.rest[rest, HANGS] = 0
     d.work.nrest = rest + 1
 
 
@@ -222,9 +287,9 @@ def find_spans(m: Model, d: Data) -> None:
         asleep = sleeps(d, own)
         if body == 0 or asleep != resting:
             if asleep:
-                _open_rest(d, body, dof, pos, tree)
+                _open_rest(d, body, joint, dof, pos, tree)
             else:
-                _open_span(d, (body, joint, dof, geom, site, tree))
+                _open_span(d, (body, joint, dof, geom, site, tree, pos))
         resting = asleep
         joint += int(m.body_jntnum[body])
         dof += int(m.body_dofnum[body])
@@ -239,6 +304,9 @@ def find_spans(m: Model, d: Data) -> None:
             d.work.rest[rest, REST_DOF + 1] = dof
             d.work.rest[rest, REST_POS + 1] = pos
             d.work.rest[rest, REST_TREE + 1] = tree
+            d.work.rest[rest, REST_JOINT + 1] = joint
+            if m.body_rootid[body] != body and m.body_treeid[m.body_rootid[body]] < 0:
+                d.work.rest[rest, HANGS] = 1
         else:
             span = int(d.work.nspan) - 1
             d.work.span[span, BODY + 1] = body + 1
@@ -247,8 +315,10 @@ def find_spans(m: Model, d: Data) -> None:
             d.work.span[span, GEOM + 1] = geom
             d.work.span[span, SITE + 1] = site
             d.work.span[span, TREE + 1] = tree
+            d.work.span[span, POS + 1] = pos
     _weigh_rests(m, d)
     d.work.spans_known = 1
+    d.work.unsettled = EVERYTHING
 
 
 @kernel
@@ -306,7 +376,5 @@ def wake_by_state(m: Model, d: Data) -> int:
 @stage
 def wake_all(m: Model, d: Data) -> int:
     """Wake all trees. Writes tree_asleep."""
-    for tree in range(m.ntree):
-        d.tree_asleep[tree] = FULLY_AWAKE
-    find_spans(m, d)
+    wake_everything(m, d)
     return OK

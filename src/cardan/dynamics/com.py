@@ -8,6 +8,7 @@ the world frame or the object's frame (spec: mj_objectVelocity, mj_objectAcceler
 
 from __future__ import annotations
 
+from cardan.dynamics.awake import BODY, HANGS, JOINT, REST_BODY, REST_JOINT, moving_bodies, rest_range, span_range
 from cardan.enums.codes import JNT_BALL, JNT_FREE, JNT_SLIDE, OBJ_BODY, OBJ_GEOM, OBJ_SITE, OBJ_XBODY
 from cardan.jit import OK, kernel, stage
 from cardan.maths.types import Inertia, Mat3, Vec3, Vec6
@@ -36,15 +37,33 @@ def subtree_centres(m: Model, d: Data) -> None:
 
     Masses are summed here, because `body_subtreemass` is outdated if a mass was edited.
     """
-    for body in range(m.nbody):
+    _weigh_bodies(m, d, 0, m.nbody)
+    _add_to_parents(m, d, 1, m.nbody)
+    _divide_by_mass(d, 0, m.nbody)
+
+
+@kernel
+def _weigh_bodies(m: Model, d: Data, first: int, stop: int) -> None:
+    """Write mass, and mass times centre, of the bodies `first` to `stop` (exclusive) to subtree_mass, subtree_com."""
+    for body in range(first, stop):
         set3(d.subtree_com, body, scale3(get3(d.xipos, body), m.body_mass[body]))
         d.work.subtree_mass[body] = m.body_mass[body]
-    for body in range(m.nbody - 1, 0, -1):
+
+
+@kernel
+def _add_to_parents(m: Model, d: Data, first: int, stop: int) -> None:
+    """Add the values of the bodies `first` to `stop` (exclusive) to those of their parents, from the last body on."""
+    for body in range(stop - 1, first - 1, -1):
         parent = m.body_parentid[body]
         d.work.subtree_mass[parent] += d.work.subtree_mass[body]
         for k in range(3):
             d.subtree_com[parent, k] += d.subtree_com[body, k]
-    for body in range(m.nbody):
+
+
+@kernel
+def _divide_by_mass(d: Data, first: int, stop: int) -> None:
+    """Divide subtree_com of the bodies `first` to `stop` (exclusive) by their subtree_mass."""
+    for body in range(first, stop):
         mass = d.work.subtree_mass[body]
         if mass < MINVAL:
             set3(d.subtree_com, body, get3(d.xipos, body))
@@ -110,6 +129,13 @@ def motion_axes(m: Model, d: Data, joint: int) -> None:
         set6(d.cdof, dof, _rotation_about(get3(d.xaxis, joint), offset))
 
 
+@kernel
+def _cdof(m: Model, d: Data, first: int, stop: int) -> None:
+    """Compute the motion vectors of the dofs of the joints `first` to `stop` (exclusive)."""
+    for joint in range(first, stop):
+        motion_axes(m, d, joint)
+
+
 @stage
 def com_pos(m: Model, d: Data) -> int:
     """Compute centres of mass of subtrees, and inertias and motion axes about them.
@@ -118,12 +144,59 @@ def com_pos(m: Model, d: Data) -> int:
     """
     subtree_centres(m, d)
     set10(d.cinert, 0, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
-    for body in range(1, m.nbody):
+    _cinert(m, d, 1, m.nbody)
+    _cdof(m, d, 0, m.njnt)
+    return OK
+
+
+@kernel
+def _cinert(m: Model, d: Data, first: int, stop: int) -> None:
+    """Compute the inertias of the bodies `first` to `stop` (exclusive) about the centres of mass of their trees."""
+    for body in range(first, stop):
         arm = sub3(get3(d.xipos, body), get3(d.subtree_com, m.body_rootid[body]))
         inertia = get3(m.body_inertia, body)
         set10(d.cinert, body, _spatial_inertia(get9(d.ximat, body), inertia, m.body_mass[body], arm))
-    for joint in range(m.njnt):
-        motion_axes(m, d, joint)
+
+
+@kernel
+def centers_of_awake(m: Model, d: Data) -> None:
+    """Do as `com_pos`, for trees that are awake. The other trees keep their centres of mass.
+
+    A tree that hangs from a body without degrees of freedom has the same reference point as other trees there. Its
+    inertias and motion axes are about this point, which moves, so that they are computed even if the tree sleeps.
+    """
+    for span in range(d.work.nspan):
+        first, stop = span_range(d, span, BODY)
+        _weigh_bodies(m, d, first, stop)
+    for span in range(d.work.nspan - 1, -1, -1):
+        first, stop = moving_bodies(d, span)
+        _add_to_parents(m, d, first, stop)
+    for span in range(d.work.nspan):
+        first, stop = span_range(d, span, BODY)
+        for body in range(first, stop):
+            if m.body_treeid[body] < 0:
+                d.work.subtree_mass[body] += d.work.rest_mass[body, 3]
+                for k in range(3):
+                    d.subtree_com[body, k] += d.work.rest_mass[body, k]
+        _divide_by_mass(d, first, stop)
+    set10(d.cinert, 0, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+    for span in range(d.work.nspan):
+        first, stop = moving_bodies(d, span)
+        _cinert(m, d, first, stop)
+        first, stop = span_range(d, span, JOINT)
+        _cdof(m, d, first, stop)
+    for rest in range(d.work.nrest):
+        if d.work.rest[rest, HANGS] != 0:
+            first, stop = rest_range(d, rest, REST_BODY)
+            _cinert(m, d, first, stop)
+            first, stop = rest_range(d, rest, REST_JOINT)
+            _cdof(m, d, first, stop)
+
+
+@stage
+def com_pos_awake(m: Model, d: Data) -> int:
+    """Do as `com_pos`, for trees that are awake (`centers_of_awake`)."""
+    centers_of_awake(m, d)
     return OK
 
 
@@ -147,7 +220,24 @@ def com_vel(m: Model, d: Data) -> int:
     Reads qvel, cdof; writes cvel (nbody, 6), cdof_dot (nv, 6).
     """
     set6(d.cvel, 0, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
-    for body in range(1, m.nbody):
+    _velocities(m, d, 1, m.nbody)
+    return OK
+
+
+@stage
+def com_vel_awake(m: Model, d: Data) -> int:
+    """Do as `com_vel`, for trees that are awake; the others keep their velocities, which are 0."""
+    set6(d.cvel, 0, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+    for span in range(d.work.nspan):
+        first, stop = moving_bodies(d, span)
+        _velocities(m, d, first, stop)
+    return OK
+
+
+@kernel
+def _velocities(m: Model, d: Data, first: int, stop: int) -> None:
+    """Write cvel of the bodies `first` to `stop` (exclusive), and cdof_dot of their dofs."""
+    for body in range(first, stop):
         velocity = get6(d.cvel, m.body_parentid[body])
         first = m.body_jntadr[body]
         for joint in range(first, first + m.body_jntnum[body]):
@@ -165,7 +255,6 @@ def com_vel(m: Model, d: Data) -> int:
                 set6(d.cdof_dot, dof, cross_motion(velocity, axis))
                 velocity = add_scaled6(velocity, axis, d.qvel[dof])
         set6(d.cvel, body, velocity)
-    return OK
 
 
 @kernel

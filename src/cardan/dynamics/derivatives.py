@@ -230,7 +230,13 @@ def implicit_entry(m: Model, d: Data, dof: int, adr: int) -> float:
 @kernel
 def implicit_inertia(m: Model, d: Data) -> None:
     """Set qH to M - h qDeriv in the storage of qM, as `inertia.factor_ld` needs it."""
-    for dof in range(m.nv):
+    implicit_rows(m, d, 0, m.nv)
+
+
+@kernel
+def implicit_rows(m: Model, d: Data, first: int, stop: int) -> None:
+    """Do as `implicit_inertia`, for the dofs `first` to `stop` (exclusive)."""
+    for dof in range(first, stop):
         for adr in range(m.aux.M_rowadr[dof], m.aux.M_rowadr[dof + 1]):
             d.qH[adr] = implicit_entry(m, d, dof, adr)
 

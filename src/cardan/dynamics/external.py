@@ -13,6 +13,7 @@ from __future__ import annotations
 from math import sqrt
 
 from cardan.dynamics.anchors import anchors_of
+from cardan.dynamics.awake import BODY, span_range
 from cardan.enums.codes import CONE_PYRAMIDAL, EQ_CONNECT, EQ_WELD
 from cardan.jit import kernel
 from cardan.maths.simplex import segment_weights, tetrahedron_weights, triangle_weights
@@ -185,15 +186,29 @@ def add_pair(m: Model, d: Data, body1: int, body2: int, point1: Vec3, point2: Ve
 
 
 @kernel
-def add_applied_and_contacts(m: Model, d: Data) -> None:
-    """Write `cfrc_ext` (nbody, 6): the sum of applied and contact forces on each body, without contacts of flexes."""
-    for body in range(m.nbody):
+def _set_applied(m: Model, d: Data, first: int, stop: int) -> None:
+    """Set `cfrc_ext` of the bodies `first` to `stop` (exclusive) to the forces that the user applies."""
+    for body in range(first, stop):
         set6(d.cfrc_ext, body, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
-    for body in range(1, m.nbody):
+    for body in range(max(first, 1), stop):
         applied = d.xfrc_applied
         force = (applied[body, 0], applied[body, 1], applied[body, 2])
         torque = (applied[body, 3], applied[body, 4], applied[body, 5])
         add_wrench(m, d, body, get3(d.xipos, body), force, torque)
+
+
+@kernel
+def add_applied_and_contacts(m: Model, d: Data, some_sleep: bool) -> None:
+    """Write `cfrc_ext` (nbody, 6): the sum of applied and contact forces on each body, without contacts of flexes.
+
+    If `some_sleep` is set, bodies that sleep keep their forces.
+    """
+    if some_sleep:
+        for span in range(d.work.nspan):
+            first, stop = span_range(d, span, BODY)
+            _set_applied(m, d, first, stop)
+    else:
+        _set_applied(m, d, 0, m.nbody)
     for contact in range(d.ncon):
         if d.contact.efc_address[contact] >= 0 and not has_flex(d, contact):
             body1, body2 = side_body(m, d, contact, 0), side_body(m, d, contact, 1)
@@ -206,9 +221,12 @@ def add_applied_and_contacts(m: Model, d: Data) -> None:
 
 
 @kernel
-def add_external_forces(m: Model, d: Data) -> None:
-    """Write `cfrc_ext` (nbody, 6): the sum of applied, contact (no flexes), connect and weld forces on each body."""
-    add_applied_and_contacts(m, d)
+def add_external_forces(m: Model, d: Data, some_sleep: bool) -> None:
+    """Write `cfrc_ext` (nbody, 6): the sum of applied, contact (no flexes), connect and weld forces on each body.
+
+    If `some_sleep` is set, bodies that sleep keep their forces.
+    """
+    add_applied_and_contacts(m, d, some_sleep)
     row = 0
     while row < d.ne:
         eq = d.efc_id[row]

@@ -9,7 +9,12 @@ from __future__ import annotations
 
 from math import sqrt
 
-from cardan.dynamics.reflected import add_tendon_inertia, added_armature, any_added_armature
+from cardan.dynamics.awake import BODY, DOF, moving_bodies, span_range
+from cardan.dynamics.reflected import (
+    add_tendon_inertia,
+    added_armature,
+    any_added_armature,
+)
 from cardan.enums.codes import WARN_INERTIA
 from cardan.jit import OK, kernel, stage
 from cardan.maths.types import Array1, ConstArray1
@@ -20,24 +25,65 @@ from cardan.model.kernel_views import Data, Model
 @kernel
 def _composite_inertia(m: Model, d: Data) -> None:
     """Compute `crb` and `qM`, without the inertia of tendons."""
-    # backward pass: inertias of the subtrees as rigid bodies
-    for body in range(m.nbody):
+    _begin_composites(d, 0, m.nbody)
+    _add_to_composites(m, d, 1, m.nbody)
+    _fill_rows(m, d, 0, m.nv)
+    if any_added_armature(m):
+        _add_armature(m, d, 0, m.nv)
+
+
+@kernel
+def _begin_composites(d: Data, first: int, stop: int) -> None:
+    """Copy cinert of the bodies `first` to `stop` (exclusive) to crb."""
+    for body in range(first, stop):
         for k in range(10):
             d.crb[body, k] = d.cinert[body, k]
-    for body in range(m.nbody - 1, 0, -1):
+
+
+@kernel
+def _add_to_composites(m: Model, d: Data, first: int, stop: int) -> None:
+    """Add crb of the bodies `first` to `stop` (exclusive) to that of their parents, from the last body on."""
+    for body in range(stop - 1, first - 1, -1):
         parent = m.body_parentid[body]
         if parent > 0:
             for k in range(10):
                 d.crb[parent, k] += d.crb[body, k]
-    for dof in range(m.nv):
+
+
+@kernel
+def _fill_rows(m: Model, d: Data, first: int, stop: int) -> None:
+    """Write the rows of qM of the dofs `first` to `stop` (exclusive), without armature that actuators add."""
+    for dof in range(first, stop):
         force = mul_inertia(get10(d.crb, m.dof_bodyid[dof]), get6(d.cdof, dof))
         start = m.aux.M_rowadr[dof]
         for adr in range(start, m.aux.M_rowadr[dof + 1]):
             d.qM[adr] = dot6(get6(d.cdof, m.aux.M_colind[adr]), force)
         d.qM[start] += m.dof_armature[dof]
+
+
+@kernel
+def _add_armature(m: Model, d: Data, first: int, stop: int) -> None:
+    """Add the armature of actuators to the diagonal of qM, for the dofs `first` to `stop` (exclusive)."""
+    for dof in range(first, stop):
+        d.qM[m.aux.M_rowadr[dof]] += added_armature(m, m.dof_jntid[dof])
+
+
+@kernel
+def _composite_inertia_awake(m: Model, d: Data) -> None:
+    """Do as `_composite_inertia`, for trees that are awake."""
+    for span in range(d.work.nspan):
+        first, stop = span_range(d, span, BODY)
+        _begin_composites(d, first, stop)
+    for span in range(d.work.nspan - 1, -1, -1):
+        first, stop = moving_bodies(d, span)
+        _add_to_composites(m, d, first, stop)
+    for span in range(d.work.nspan):
+        first, stop = span_range(d, span, DOF)
+        _fill_rows(m, d, first, stop)
     if any_added_armature(m):
-        for dof in range(m.nv):
-            d.qM[m.aux.M_rowadr[dof]] += added_armature(m, m.dof_jntid[dof])
+        for span in range(d.work.nspan):
+            first, stop = span_range(d, span, DOF)
+            _add_armature(m, d, first, stop)
 
 
 @stage
@@ -54,7 +100,22 @@ def crb(m: Model, d: Data) -> int:
 def crb_with_tendons(m: Model, d: Data) -> int:
     """Do as `crb`, and add the inertia of tendons (`cardan.dynamics.reflected`). Also reads ten_J."""
     _composite_inertia(m, d)
-    add_tendon_inertia(m, d)
+    add_tendon_inertia(m, d, False)
+    return OK
+
+
+@stage
+def crb_awake(m: Model, d: Data) -> int:
+    """Do as `crb`, for trees that are awake; composite inertias of fixed bodies leave out what sleeps."""
+    _composite_inertia_awake(m, d)
+    return OK
+
+
+@stage
+def crb_with_tendons_awake(m: Model, d: Data) -> int:
+    """Do as `crb_with_tendons`, for trees that are awake."""
+    _composite_inertia_awake(m, d)
+    add_tendon_inertia(m, d, True)
     return OK
 
 
@@ -129,6 +190,19 @@ def factor_ld(m: Model, d: Data, ld: Array1, diag_inv: Array1) -> None:
             k -= 1
 
 
+@kernel
+def factor_range(m: Model, d: Data, ld: Array1, diag_inv: Array1, first: int, stop: int) -> None:
+    """Do as `factor_ld`, for the dofs `first` to `stop` (exclusive) of whole trees."""
+    k = stop - 1
+    while k >= first:
+        if k > first and m.dof_parentid[k] == k - 1:
+            _eliminate_two(m, d, ld, diag_inv, k)
+            k -= 2
+        else:
+            _eliminate_one(m, d, ld, diag_inv, k)
+            k -= 1
+
+
 @stage
 def factor_m(m: Model, d: Data) -> int:
     """Factorise the inertia matrix: M = L' D L.
@@ -143,10 +217,29 @@ def factor_m(m: Model, d: Data) -> int:
     return OK
 
 
+@stage
+def factor_m_awake(m: Model, d: Data) -> int:
+    """Do as `factor_m`, for trees that are awake."""
+    for span in range(d.work.nspan):
+        first, stop = span_range(d, span, DOF)
+        for adr in range(m.aux.M_rowadr[first], m.aux.M_rowadr[stop]):
+            d.qLD[adr] = d.qM[adr]
+        factor_range(m, d, d.qLD, d.qLDiagInv, first, stop)
+        for dof in range(first, stop):
+            d.qLDiagSqrtInv[dof] = sqrt(d.qLDiagInv[dof])
+    return OK
+
+
 @kernel
 def solve_lt(m: Model, ld: Array1, x: Array1, at: int) -> None:
     """Replace x, the nv elements from `x[at]` on, by L'^-1 x (from the leaves to the root)."""
-    for i in range(m.nv - 1, -1, -1):
+    _solve_lt_range(m, ld, x, at, 0, m.nv)
+
+
+@kernel
+def _solve_lt_range(m: Model, ld: Array1, x: Array1, at: int, first: int, stop: int) -> None:
+    """Do as `solve_lt`, for the dofs `first` to `stop` (exclusive) of whole trees."""
+    for i in range(stop - 1, first - 1, -1):
         value = x[at + i]
         if value != 0.0:
             for adr in range(m.aux.M_rowadr[i] + 1, m.aux.M_rowadr[i + 1]):
@@ -156,11 +249,17 @@ def solve_lt(m: Model, ld: Array1, x: Array1, at: int) -> None:
 @kernel
 def solve_ld(m: Model, ld: Array1, diag_inv: Array1, x: Array1, at: int) -> None:
     """Replace x, the nv elements from `x[at]` on, by (L' D L)^-1 x, with factors from `factor_ld`."""
-    solve_lt(m, ld, x, at)
-    for i in range(m.nv):
+    solve_range(m, ld, diag_inv, x, at, 0, m.nv)
+
+
+@kernel
+def solve_range(m: Model, ld: Array1, diag_inv: Array1, x: Array1, at: int, first: int, stop: int) -> None:
+    """Do as `solve_ld`, for the dofs `first` to `stop` (exclusive) of whole trees."""
+    _solve_lt_range(m, ld, x, at, first, stop)
+    for i in range(first, stop):
         x[at + i] *= diag_inv[i]
     # L^-1, from the root to the leaves
-    for i in range(m.nv):
+    for i in range(first, stop):
         value = x[at + i]
         for adr in range(m.aux.M_rowadr[i] + 1, m.aux.M_rowadr[i + 1]):
             value -= ld[adr] * x[at + m.aux.M_colind[adr]]

@@ -8,6 +8,7 @@ reference, camera, mode). The module also integrates and subtracts configuration
 
 from __future__ import annotations
 
+from cardan.dynamics.awake import GEOM, SITE, moving_bodies, span_range
 from cardan.enums.codes import CAMLIGHT_TARGETBODY, CAMLIGHT_TRACK, CAMLIGHT_TRACKCOM, JNT_BALL, JNT_FREE, JNT_SLIDE
 from cardan.jit import OK, exact, kernel, stage
 from cardan.maths.quaternion import (
@@ -142,8 +143,8 @@ def place_body(m: Model, d: Data, body: int, in_place: bool) -> None:
 
 
 @kernel
-def _place_bodies(m: Model, d: Data, in_place: bool) -> None:
-    """Compute the poses of bodies and joints. If `in_place`, also normalise the quaternions of qpos and mocap_quat."""
+def _place_world(d: Data) -> None:
+    """Set the pose of the world body."""
     zero = (0.0, 0.0, 0.0)
     unit = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
     set3(d.xpos, 0, zero)
@@ -151,6 +152,12 @@ def _place_bodies(m: Model, d: Data, in_place: bool) -> None:
     set9(d.xmat, 0, unit)
     set3(d.xipos, 0, zero)
     set9(d.ximat, 0, unit)
+
+
+@kernel
+def _place_bodies(m: Model, d: Data, in_place: bool) -> None:
+    """Compute the poses of bodies and joints. If `in_place`, also normalise the quaternions of qpos and mocap_quat."""
+    _place_world(d)
     # bodies and joints, from the root of the tree to its leaves
     for body in range(1, m.nbody):
         place_body(m, d, body, in_place)
@@ -199,6 +206,38 @@ def kinematics_at_use(m: Model, d: Data) -> int:
     """Do as `kinematics`, but leave qpos and mocap_quat unchanged: functions that use quaternions normalise copies."""
     _place_bodies(m, d, False)
     _place_frames(m, d)
+    return OK
+
+
+@kernel
+def _place_awake(m: Model, d: Data, in_place: bool) -> None:
+    """Compute the poses of all bodies, joints, geoms and sites that are awake."""
+    _place_world(d)
+    for span in range(d.work.nspan):
+        first, stop = moving_bodies(d, span)
+        for body in range(first, stop):
+            place_body(m, d, body, in_place)
+        first, stop = span_range(d, span, GEOM)
+        for geom in range(first, stop):
+            place_geom(m, d, geom)
+        first, stop = span_range(d, span, SITE)
+        for site in range(first, stop):
+            place_site(m, d, site)
+
+
+@stage
+@exact
+def kinematics_awake(m: Model, d: Data) -> int:
+    """Do as `kinematics`, for trees that are awake."""
+    _place_awake(m, d, True)
+    return OK
+
+
+@stage
+@exact
+def kinematics_at_use_awake(m: Model, d: Data) -> int:
+    """Do as `kinematics_at_use`, for trees that are awake."""
+    _place_awake(m, d, False)
     return OK
 
 

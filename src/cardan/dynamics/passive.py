@@ -6,6 +6,7 @@ Tendon springs have a dead band. A separate stage adds fluid forces (`cardan.dyn
 
 from __future__ import annotations
 
+from cardan.dynamics.awake import DOF, JOINT, moving_bodies, span_range, tendon_sleeps
 from cardan.dynamics.jacobian import apply_ft
 from cardan.dynamics.kinematics import get_quat
 from cardan.dynamics.powers import has_powers, length_of, secant
@@ -97,18 +98,32 @@ def _add_joint_powers(m: Model, d: Data, joint: int) -> None:
 
 
 @kernel
-def _add_powers(m: Model, d: Data, springs: bool, dampers: bool) -> None:
-    """Add quadratic and cubic forces to `qfrc_spring` and `qfrc_damper`, and the damping that actuators add."""
-    for joint in range(m.njnt if springs else 0):
+def _add_powers_of_joints(m: Model, d: Data, first: int, stop: int) -> None:
+    """Add quadratic and cubic forces of the springs of the joints `first` to `stop` (exclusive) to `qfrc_spring`."""
+    for joint in range(first, stop):
         if has_powers(m.jnt_stiffnesspoly, joint):
             _add_joint_powers(m, d, joint)
-    for dof in range(m.nv if dampers else 0):
+
+
+@kernel
+def _add_powers_of_dofs(m: Model, d: Data, first: int, stop: int, added: bool) -> None:
+    """Add quadratic and cubic damping of the dofs `first` to `stop` (exclusive); if `added`, also that of actuators."""
+    for dof in range(first, stop):
         if has_powers(m.dof_dampingpoly, dof):
             d.qfrc_damper[dof] -= secant(0.0, m.dof_dampingpoly, dof, abs(d.qvel[dof])) * d.qvel[dof]
-    added = dampers and any_added_damping(m)
-    for dof in range(m.nv if added else 0):
+    for dof in range(first, stop if added else first):
         d.qfrc_damper[dof] -= added_secant(m, m.dof_jntid[dof], abs(d.qvel[dof])) * d.qvel[dof]
+
+
+@kernel
+def _add_powers_of_tendons(m: Model, d: Data, springs: bool, dampers: bool, added: bool, some_sleep: bool) -> None:
+    """Add quadratic and cubic forces of tendons, and the damping that actuators add to tendons if `added`.
+
+    If `some_sleep` is set, tendons whose trees sleep are left out.
+    """
     for tendon in range(m.ntendon):
+        if some_sleep and tendon_sleeps(m, d, tendon):
+            continue
         spring = damping = 0.0
         if springs and has_powers(m.tendon_stiffnesspoly, tendon):
             extension = tendon_extension(m, d, tendon)
@@ -136,23 +151,93 @@ def passive(m: Model, d: Data) -> int:
     qfrc_fluid (zero) and their sum qfrc_passive (nv,). The sum leaves out the gravity compensation of joints with
     `jnt_actgravcomp`, because actuators apply it.
     """
-    for dof in range(m.nv):
+    _clear_forces(d, 0, m.nv)
+    springs, dampers = has_springs(m), has_dampers(m)
+    if not springs and not dampers:
+        return OK
+    if springs:
+        _set_springs(m, d, 0, m.njnt)
+    if dampers:
+        _set_dampers(m, d, 0, m.nv)
+    _add_tendons(m, d, springs, dampers, False)
+    added = dampers and any_added_damping(m)
+    if springs:
+        _add_powers_of_joints(m, d, 0, m.njnt)
+    if dampers:
+        _add_powers_of_dofs(m, d, 0, m.nv, added)
+    _add_powers_of_tendons(m, d, springs, dampers, added, False)
+    compensate = has_gravcomp(m)
+    if compensate:
+        _compensate_gravity(m, d, 1, m.nbody)
+    _sum_forces(m, d, 0, m.nv, compensate)
+    return OK
+
+
+@stage
+def passive_awake(m: Model, d: Data) -> int:
+    """Do as `passive`, for trees that are awake."""
+    springs, dampers = has_springs(m), has_dampers(m)
+    for span in range(d.work.nspan):
+        first, stop = span_range(d, span, DOF)
+        _clear_forces(d, first, stop)
+        if dampers:
+            _set_dampers(m, d, first, stop)
+        if springs:
+            first, stop = span_range(d, span, JOINT)
+            _set_springs(m, d, first, stop)
+    if not springs and not dampers:
+        return OK
+    _add_tendons(m, d, springs, dampers, True)
+    added, compensate = dampers and any_added_damping(m), has_gravcomp(m)
+    for span in range(d.work.nspan):
+        if springs:
+            first, stop = span_range(d, span, JOINT)
+            _add_powers_of_joints(m, d, first, stop)
+        if dampers:
+            first, stop = span_range(d, span, DOF)
+            _add_powers_of_dofs(m, d, first, stop, added)
+    _add_powers_of_tendons(m, d, springs, dampers, added, True)
+    for span in range(d.work.nspan):
+        if compensate:
+            first, stop = moving_bodies(d, span)
+            _compensate_gravity(m, d, first, stop)
+        first, stop = span_range(d, span, DOF)
+        _sum_forces(m, d, first, stop, compensate)
+    return OK
+
+
+@kernel
+def _clear_forces(d: Data, first: int, stop: int) -> None:
+    """Set all passive forces of the dofs `first` to `stop` (exclusive) to 0."""
+    for dof in range(first, stop):
         d.qfrc_spring[dof] = 0.0
         d.qfrc_damper[dof] = 0.0
         d.qfrc_gravcomp[dof] = 0.0
         d.qfrc_fluid[dof] = 0.0
         d.qfrc_passive[dof] = 0.0
-    springs, dampers = has_springs(m), has_dampers(m)
-    if not springs and not dampers:
-        return OK
-    if springs:
-        for joint in range(m.njnt):
-            if m.jnt_stiffness[joint] != 0.0:
-                _joint_spring(m, d, joint, m.jnt_stiffness[joint])
-    if dampers:
-        for dof in range(m.nv):
-            d.qfrc_damper[dof] = -m.dof_damping[dof] * d.qvel[dof]
+
+
+@kernel
+def _set_springs(m: Model, d: Data, first: int, stop: int) -> None:
+    """Write the linear forces of the springs of the joints `first` to `stop` (exclusive)."""
+    for joint in range(first, stop):
+        if m.jnt_stiffness[joint] != 0.0:
+            _joint_spring(m, d, joint, m.jnt_stiffness[joint])
+
+
+@kernel
+def _set_dampers(m: Model, d: Data, first: int, stop: int) -> None:
+    """Write the linear damping forces of the dofs `first` to `stop` (exclusive)."""
+    for dof in range(first, stop):
+        d.qfrc_damper[dof] = -m.dof_damping[dof] * d.qvel[dof]
+
+
+@kernel
+def _add_tendons(m: Model, d: Data, springs: bool, dampers: bool, some_sleep: bool) -> None:
+    """Add the linear forces of tendons; if `some_sleep` is set, tendons whose trees sleep are left out."""
     for tendon in range(m.ntendon):
+        if some_sleep and tendon_sleeps(m, d, tendon):
+            continue
         stiffness = m.tendon_stiffness[tendon] if springs else 0.0
         damping = m.tendon_damping[tendon] if dampers else 0.0
         if stiffness == 0.0 and damping == 0.0:
@@ -164,18 +249,23 @@ def passive(m: Model, d: Data) -> int:
             moment = tendon_moment(m, d, tendon, k)
             d.qfrc_spring[dof] += moment * spring
             d.qfrc_damper[dof] += moment * damper
-    _add_powers(m, d, springs, dampers)
-    compensate = has_gravcomp(m)
-    if compensate:
-        # forces at the centres of mass
-        gravity = (m.opt.gravity[0], m.opt.gravity[1], m.opt.gravity[2])
-        for body in range(1, m.nbody):
-            if m.body_gravcomp[body] != 0.0:
-                lift = scale3(gravity, -m.body_mass[body] * m.body_gravcomp[body])
-                apply_ft(m, d, lift, (0.0, 0.0, 0.0), get3(d.xipos, body), body, d.qfrc_gravcomp)
-    for dof in range(m.nv):
+
+
+@kernel
+def _compensate_gravity(m: Model, d: Data, first: int, stop: int) -> None:
+    """Add the gravity compensation of the bodies `first` to `stop` (exclusive): forces at the centres of mass."""
+    gravity = (m.opt.gravity[0], m.opt.gravity[1], m.opt.gravity[2])
+    for body in range(first, stop):
+        if m.body_gravcomp[body] != 0.0:
+            lift = scale3(gravity, -m.body_mass[body] * m.body_gravcomp[body])
+            apply_ft(m, d, lift, (0.0, 0.0, 0.0), get3(d.xipos, body), body, d.qfrc_gravcomp)
+
+
+@kernel
+def _sum_forces(m: Model, d: Data, first: int, stop: int, compensate: bool) -> None:
+    """Sum the forces of the dofs `first` to `stop` (exclusive): qfrc_passive."""
+    for dof in range(first, stop):
         force = d.qfrc_spring[dof] + d.qfrc_damper[dof]
         if compensate and not m.jnt_actgravcomp[m.dof_jntid[dof]]:
             force += d.qfrc_gravcomp[dof]
         d.qfrc_passive[dof] = force
-    return OK

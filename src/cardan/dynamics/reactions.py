@@ -9,7 +9,8 @@ multipliers.
 from __future__ import annotations
 
 from cardan.dynamics.anchors import anchors_of, loop_rows, weld_quats
-from cardan.dynamics.bias import finish_rne_post
+from cardan.dynamics.awake import tendon_sleeps
+from cardan.dynamics.bias import finish_rne_post, finish_rne_post_awake
 from cardan.dynamics.couplings import quartic, tendon_offset
 from cardan.dynamics.external import add_applied_and_contacts, add_pair, add_wrench
 from cardan.dynamics.passive import tendon_extension
@@ -158,12 +159,28 @@ def rne_post_with_tendons(m: Model, d: Data) -> int:
 
     Also reads the paths of tendons, ten_length, ten_velocity, actuator_force.
     """
-    add_applied_and_contacts(m, d)
+    _load_bodies(m, d, False)
+    finish_rne_post(m, d)
+    return OK
+
+
+@stage
+def rne_post_with_tendons_awake(m: Model, d: Data) -> int:
+    """Do as `rne_post_with_tendons`, for trees that are awake."""
+    _load_bodies(m, d, True)
+    finish_rne_post_awake(m, d)
+    return OK
+
+
+@kernel
+def _load_bodies(m: Model, d: Data, some_sleep: bool) -> None:
+    """Write cfrc_ext, with the forces of tendons; if `some_sleep` is set, bodies that sleep keep their forces."""
+    add_applied_and_contacts(m, d, some_sleep)
     _add_loops(m, d)
     for tendon in range(m.ntendon):
+        if some_sleep and tendon_sleeps(m, d, tendon):
+            continue
         if m.wrap_type[m.tendon_adr[tendon]] != WRAP_JOINT:
             force = _tendon_force(m, d, tendon)
             if force != 0.0:
                 _add_tendon(m, d, tendon, force)
-    finish_rne_post(m, d)
-    return OK

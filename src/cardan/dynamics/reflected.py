@@ -145,8 +145,11 @@ def tendon_slope(m: Model, d: Data, tendon: int) -> float:
 
 
 @kernel
-def add_tendon_inertia(m: Model, d: Data) -> None:
-    """Add a J' J of each tendon with armature a to the stored entries of `qM`."""
+def add_tendon_inertia(m: Model, d: Data, some_sleep: bool) -> None:
+    """Add a J' J of each tendon with armature a to the stored entries of `qM`.
+
+    If `some_sleep` is set, rows of trees that sleep are left out: they are complete already.
+    """
     for tendon in range(m.ntendon):
         armature = tendon_armature(m, tendon)
         if armature == 0.0:
@@ -154,6 +157,8 @@ def add_tendon_inertia(m: Model, d: Data) -> None:
         first = m.aux.ten_rowadr[tendon]
         for a in range(first, m.aux.ten_rowadr[tendon + 1]):
             row = m.aux.ten_colind[a]
+            if some_sleep and d.tree_asleep[m.dof_treeid[row]] >= 0:
+                continue
             scaled = armature * tendon_moment(m, d, tendon, a)
             # both lists of dofs go towards the root
             k, end = m.aux.M_rowadr[row], m.aux.M_rowadr[row + 1]
@@ -206,7 +211,7 @@ def _path_drift(m: Model, d: Data, acceleration: Array2, tendon: int) -> float:
 
 
 @kernel
-def add_tendon_bias(m: Model, d: Data, acceleration: Array2) -> None:
+def add_tendon_bias(m: Model, d: Data, acceleration: Array2, some_sleep: bool) -> None:
     """Add to `qfrc_bias` the bias force of tendons with armature, and store their drift in `work.ten_drift`.
 
     The drift is (dJ/dt) qvel, the second derivative of the length where qacc is 0. It is 0 for fixed tendons. Paths
@@ -216,6 +221,7 @@ def add_tendon_bias(m: Model, d: Data, acceleration: Array2) -> None:
         m: model.
         d: data, after `com_vel`.
         acceleration: accelerations of bodies (nbody, 6) where qacc is 0; gravity may be included.
+        some_sleep: whether to leave out dofs of trees that sleep.
     """
     for tendon in range(m.ntendon):
         d.work.ten_drift[tendon] = 0.0
@@ -225,7 +231,9 @@ def add_tendon_bias(m: Model, d: Data, acceleration: Array2) -> None:
         drift = _path_drift(m, d, acceleration, tendon)
         d.work.ten_drift[tendon] = drift
         for k in range(m.aux.ten_rowadr[tendon], m.aux.ten_rowadr[tendon + 1]):
-            d.qfrc_bias[m.aux.ten_colind[k]] += armature * drift * tendon_moment(m, d, tendon, k)
+            dof = m.aux.ten_colind[k]
+            if not some_sleep or d.tree_asleep[m.dof_treeid[dof]] < 0:
+                d.qfrc_bias[dof] += armature * drift * tendon_moment(m, d, tendon, k)
 
 
 @kernel

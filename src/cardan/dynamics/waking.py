@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from cardan.dynamics.anchors import bodies_of, has_objects, loop_rows
 from cardan.dynamics.awake import cycle_of, find_spans, is_driven, wake_cycle
+from cardan.dynamics.com import centers_of_awake
 from cardan.enums.codes import (
     DSBL_CONSTRAINT,
     DSBL_EQUALITY,
@@ -126,14 +127,19 @@ def wake_by_tendons(m: Model, d: Data) -> None:
 
 
 @kernel
-def wake_connected(m: Model, d: Data) -> None:
-    """Wake the trees that equalities and tendon limits connect with what is awake; find the spans if necessary."""
+def wake_connected(m: Model, d: Data) -> bool:
+    """Wake the trees that equalities and tendon limits connect with what is awake; find the spans if necessary.
+
+    Return whether any tree wakes.
+    """
+    wakes = False
     while True:
         wake_by_equalities(m, d)
         wake_by_tendons(m, d)
         if d.work.spans_known != 0:
-            return
+            return wakes
         find_spans(m, d)
+        wakes = True
 
 
 @stage
@@ -142,5 +148,6 @@ def wake_by_constraints(m: Model, d: Data) -> int:
 
     Reads eq_active and ten_length; writes tree_asleep.
     """
-    wake_connected(m, d)
+    if wake_connected(m, d):
+        centers_of_awake(m, d)
     return OK

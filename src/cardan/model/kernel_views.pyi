@@ -1118,10 +1118,13 @@ class _Data_work:
     is_settling: int
     has_lengths: int
     dof_length: Final[Array1]
+    nfresh: int
     nspan: int
     nrest: int
     span: Final[IntArray2]
     rest: Final[IntArray2]
+    unsettled: int
+    sensor_rests: Final[IntArray1]
     rest_mass: Final[Array2]
     qpos_asleep: Final[Array1]
     edge_strain: Final[Array1]

@@ -11,6 +11,8 @@ from cardan.model.tables import COUNT_BYTES
 
 FULLY_AWAKE = -1 - mjMINAWAKE
 """Value of `tree_asleep` for a tree that has just moved."""
+EVERYTHING = 31
+"""Value of `work.unsettled` if no stage has seen the present spans yet."""
 
 
 @kernel
@@ -51,14 +53,31 @@ def set_neutral_quaternions(m: Model, d: Data) -> None:
 
 
 @kernel
+def wake_everything(m: Model, d: Data) -> None:
+    """Wake all trees: one span contains everything (see `cardan.dynamics.awake`), and no rest is left."""
+    for tree in range(m.ntree):
+        d.tree_asleep[tree] = FULLY_AWAKE
+    ends = (m.nbody, m.njnt, m.nv, m.ngeom, m.nsite, m.ntree, m.nq)
+    for k in range(7):
+        d.work.span[0, 2 * k] = 0
+        d.work.span[0, 2 * k + 1] = ends[k]
+    for body in range(m.nbody):
+        for k in range(4):
+            d.work.rest_mass[body, k] = 0.0
+    d.work.nspan = 1
+    d.work.nrest = 0
+    d.work.spans_known = 1
+    d.work.unsettled = EVERYTHING
+
+
+@kernel
 def _set_defaults(m: Model, d: Data) -> None:
     """Set the values of the default state that are not zero."""
     for i in range(m.nq):
         d.qpos[i] = m.qpos0[i]
     for i in range(m.neq):
         d.eq_active[i] = m.eq_active0[i]
-    for tree in range(m.ntree):
-        d.tree_asleep[tree] = FULLY_AWAKE
+    wake_everything(m, d)
     for body in range(m.nbody):
         mocap = m.body_mocapid[body]
         if 0 <= mocap < m.nmocap:
@@ -103,11 +122,8 @@ def _clear_scalars(d: Data) -> None:
     d.work.left_out = 0
     d.nisland = 0
     d.solver_nisland = 0
-    d.work.spans_known = 0
     d.work.is_settling = 0
     d.work.has_lengths = 0
-    d.work.nspan = 0
-    d.work.nrest = 0
 
 
 @stage

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from cardan.dynamics.awake import trees_may_sleep
 from cardan.dynamics.history import delay_values, is_due
 from cardan.enums import mjtDataType, mjtSensor, mjtStage
 from cardan.enums.codes import DSBL_SENSOR, GEOM_SDF, SENS_E_KINETIC, SENS_E_POTENTIAL, SENS_PLUGIN, SENS_USER
@@ -128,7 +129,10 @@ def _stage_of(kind: SensorKind, histories: bool = False) -> Stage:
 
     def all_of_type(m: Model, d: Data) -> int:
         if not m.opt.disableflags & DSBL_SENSOR:
+            some_rest = trees_may_sleep(m)
             for i in range(m.nsensor):
+                if some_rest and d.work.sensor_rests[i] != 0:
+                    continue
                 if m.sensor_type[i] == type and (after < 0 or m.sensor_needstage[i] == after):
                     compute(m, d, i)
                     apply_cutoff(m, d, i)
@@ -136,10 +140,11 @@ def _stage_of(kind: SensorKind, histories: bool = False) -> Stage:
 
     def all_with_histories(m: Model, d: Data) -> int:
         if not m.opt.disableflags & DSBL_SENSOR:
+            some_rest = trees_may_sleep(m)
             for i in range(m.nsensor):
                 if m.sensor_type[i] == type and (after < 0 or m.sensor_needstage[i] == after):
                     due = is_due(m, d, i, d.time)
-                    if due:
+                    if due and not (some_rest and d.work.sensor_rests[i] != 0):
                         compute(m, d, i)
                         apply_cutoff(m, d, i)
                     delay_values(m, d, i, due)

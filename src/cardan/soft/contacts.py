@@ -135,7 +135,7 @@ def soft_collision(m: Model, d: Data) -> int:
         d.bvh_active[node] = 0
     if m.opt.disableflags & NO_CONTACT or m.nconmax == 0:
         return OK
-    status, ncandidate = find_candidates(m, d)
+    status, ncandidate = find_candidates(m, d, False)
     if status == OK:
         status = collide_with_bodies(m, d, ncandidate)
     if status != OK:

@@ -28,6 +28,7 @@ from cardan.solver.primal import (
     CHEAPER,
     ROUNDING,
     SMOOTH,
+    begin_without_rows,
     choose_start,
     common_start,
     is_stiff,
@@ -98,9 +99,7 @@ def solve_from_one_start(m: Model, d: Data, large: Any) -> int:
     Each island is first solved from its own cheaper start. If this is not the start that is cheaper for all islands
     together, which is rare, the island is solved again. Fields and the argument `large`: `newton.solve_islands`.
     """
-    for i in range(m.nv):
-        d.qacc[i] = d.qacc_smooth[i]
-        d.qfrc_constraint[i] = 0.0
+    begin_without_rows(m, d)
     if d.nefc == 0:
         d.solver_niter[0] = 0
         return OK

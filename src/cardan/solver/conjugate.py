@@ -31,6 +31,7 @@ from cardan.solver.linesearch import line_search
 from cardan.solver.primal import (
     CHEAPER,
     SMOOTH,
+    begin_without_rows,
     choose_start,
     common_start,
     direction_products,
@@ -68,9 +69,7 @@ def solve_apart(m: Model, d: Data, later: Any) -> int:
     Fields and return value are as for `newton.solve_islands`. If islands are solved separately, each has its own slot
     in the statistics, and solver_nisland is the number of islands with dofs.
     """
-    for i in range(m.nv):
-        d.qacc[i] = d.qacc_smooth[i]
-        d.qfrc_constraint[i] = 0.0
+    begin_without_rows(m, d)
     if d.nefc == 0:
         d.solver_niter[0] = 0
         return OK

@@ -38,6 +38,7 @@ from cardan.solver.dual import (
 )
 from cardan.solver.islands import arrange, solves_apart
 from cardan.solver.momentum import extrapolate, take_back
+from cardan.solver.primal import begin_without_rows
 from cardan.solver.statistics import close_islands, open_slot, reset_statistics
 
 MATRIX = MAX_FRICTION * MAX_FRICTION  # number of elements of the largest matrix
@@ -215,9 +216,7 @@ def start_forces(m: Model, d: Data) -> bool:
     qacc_smooth, the rows, ``work.AR`` and qacc_warmstart. It writes efc_b, efc_force, efc_state, qfrc_constraint, qacc
     and the solver statistics.
     """
-    for i in range(m.nv):
-        d.qacc[i] = d.qacc_smooth[i]
-        d.qfrc_constraint[i] = 0.0
+    begin_without_rows(m, d)
     if d.nefc == 0:
         return False
     mul_jac_vec(m, d, d.qacc_smooth, d.efc_b)

@@ -13,6 +13,7 @@ that would hide the costs of other rows. These rows form the last island, which 
 from __future__ import annotations
 
 from cardan.constraint.rows import is_sparse
+from cardan.dynamics.awake import DOF, ROWS_UNSETTLED, TREE, settle, span_range, trees_may_sleep
 from cardan.enums.codes import CNSTR_CONTACT_ELLIPTIC, ENBL_ISLAND
 from cardan.jit import OK, kernel, stage
 from cardan.model.kernel_views import Data, Model
@@ -27,13 +28,20 @@ RUN_EQUALITY, RUN_FRICTION, RUN_ONE_SIDED, RUN_ELLIPTIC = range(4)
 def partition(m: Model, d: Data, whole: bool) -> int:
     """Find the islands that have rows, and order their dofs and runs of rows; return the number of islands.
 
-    If `whole` is set, all trees form one island, including trees without rows.
+    If `whole` is set, all trees form one island, including trees without rows. Trees that sleep belong to no island.
     """
     d.work.arranged_rows = 0
-    for t in range(m.ntree + 1):
-        d.work.tree_parent[t] = 0 if whole and t < m.ntree else t
-        d.work.tree_nrow[t] = 0
-    link_trees(m, d, whole)
+    first = -1
+    for k in range(ranges(m, d)):
+        begin, end = range_of(m, d, k, TREE)
+        if first < 0 and begin < end:
+            first = begin
+        for t in range(begin, end):
+            d.work.tree_parent[t] = first if whole else t
+            d.work.tree_nrow[t] = 0
+    d.work.tree_parent[m.ntree] = m.ntree
+    d.work.tree_nrow[m.ntree] = 0
+    link_trees(m, d, whole, first)
     count = number_islands(m, d)
     order_dofs(m, d, count)
     order_runs(d, count)
@@ -51,6 +59,20 @@ def arrange(m: Model, d: Data, whole: bool) -> int:
     if not is_arranged:
         return partition(m, d, whole)
     return int(d.nisland) if d.work.tree_island[m.ntree] < 0 else int(d.nisland) + 1
+
+
+@kernel
+def ranges(m: Model, d: Data) -> int:
+    """Return the number of ranges of trees or dofs that can move: the spans if trees may sleep, else 1, everything."""
+    return int(d.work.nspan) if trees_may_sleep(m) else 1
+
+
+@kernel
+def range_of(m: Model, d: Data, k: int, column: int) -> tuple[int, int]:
+    """Return the first number and the end (exclusive) of range `k` of trees (`column` TREE) or dofs (`column` DOF)."""
+    if trees_may_sleep(m):
+        return span_range(d, k, column)
+    return 0, int(m.ntree) if column == TREE else int(m.nv)
 
 
 @kernel
@@ -97,11 +119,11 @@ def link(d: Data, tree1: int, tree2: int) -> int:
 
 
 @kernel
-def link_trees(m: Model, d: Data, whole: bool) -> None:
+def link_trees(m: Model, d: Data, whole: bool, first: int) -> None:
     """For each row, unite the sets of the trees that the row touches, and store one of these trees in ``row_tree``.
 
     If a row touches no tree, ntree is stored. ``tree_nrow`` of each set's representative is the number of the set's
-    rows.
+    rows. If `whole` is set, `first` is the representative of all trees.
     """
     sparse = is_sparse(m)
     for r in range(d.nefc):
@@ -110,7 +132,7 @@ def link_trees(m: Model, d: Data, whole: bool) -> None:
             d.work.row_tree[r] = d.work.row_tree[r - 1]
             continue
         if sparse and whole:
-            tree = 0 if d.efc_J_rownnz[r] > 0 else int(m.ntree)
+            tree = first if d.efc_J_rownnz[r] > 0 else int(m.ntree)
         elif sparse:
             tree = link_sparse_row(m, d, r)
         else:
@@ -171,39 +193,53 @@ def link_sparse_row(m: Model, d: Data, r: int) -> int:
 def number_islands(m: Model, d: Data) -> int:
     """Number the islands (sets of trees that have rows) by their smallest trees; return the number of islands."""
     count = 0
-    for t in range(m.ntree + 1):
-        root = tree_root(d, t)
-        if root == t and d.work.tree_nrow[t] > 0:
-            d.work.tree_island[t] = count
-            d.work.island_ndof[count] = 0
-            d.work.island_nrun[count] = 0
-            count += 1
-        elif root == t:
-            d.work.tree_island[t] = -1
-        else:
-            d.work.tree_island[t] = d.work.tree_island[root]
+    for k in range(ranges(m, d)):
+        first, stop = range_of(m, d, k, TREE)
+        for t in range(first, stop):
+            count = number_tree(d, t, count)
+    return number_tree(d, int(m.ntree), count)
+
+
+@kernel
+def number_tree(d: Data, t: int, count: int) -> int:
+    """Write the island of a tree; return the number of islands so far, `count` or one more."""
+    root = tree_root(d, t)
+    if root != t:
+        d.work.tree_island[t] = d.work.tree_island[root]
+    elif d.work.tree_nrow[t] > 0:
+        d.work.tree_island[t] = count
+        d.work.island_ndof[count] = 0
+        d.work.island_nrun[count] = 0
+        return count + 1
+    else:
+        d.work.tree_island[t] = -1
     return count
 
 
 @kernel
 def order_dofs(m: Model, d: Data, count: int) -> None:
     """Assign each dof of an island its position in island order."""
-    for i in range(m.nv):
-        island = int(d.work.tree_island[m.dof_treeid[i]])
-        if island >= 0:
-            d.work.island_ndof[island] += 1
+    nrange = ranges(m, d)
+    for k in range(nrange):
+        first, stop = range_of(m, d, k, DOF)
+        for i in range(first, stop):
+            island = int(d.work.tree_island[m.dof_treeid[i]])
+            if island >= 0:
+                d.work.island_ndof[island] += 1
     total = 0
     for k in range(count):
         d.work.island_dof[k] = total
         total += d.work.island_ndof[k]
         d.work.island_ndof[k] = 0
-    for i in range(m.nv):
-        island = int(d.work.tree_island[m.dof_treeid[i]])
-        if island >= 0:
-            position = int(d.work.island_dof[island] + d.work.island_ndof[island])
-            d.work.dof_at[position] = i
-            d.work.dof_position[i] = position
-            d.work.island_ndof[island] += 1
+    for k in range(nrange):
+        first, stop = range_of(m, d, k, DOF)
+        for i in range(first, stop):
+            island = int(d.work.tree_island[m.dof_treeid[i]])
+            if island >= 0:
+                position = int(d.work.island_dof[island] + d.work.island_ndof[island])
+                d.work.dof_at[position] = i
+                d.work.dof_position[i] = position
+                d.work.island_ndof[island] += 1
 
 
 @kernel
@@ -274,11 +310,21 @@ def find_islands(m: Model, d: Data) -> int:
         d.island_dofadr[island] = d.work.island_dof[island]
         d.island_dofnum[island] = d.work.island_ndof[island]
         total += d.work.island_ndof[island]
-    for i in range(m.nv):
-        island = int(d.work.tree_island[m.dof_treeid[i]])
-        d.dof_island[i] = island
-        d.dof_islandind[i] = d.work.dof_position[i] - d.work.island_dof[island] if island >= 0 else -1
-        d.island_dofind[i] = d.work.dof_at[i] if i < total else -1
+    if trees_may_sleep(m) and d.work.unsettled & ROWS_UNSETTLED != 0:
+        for i in range(m.nv):
+            d.dof_island[i] = -1
+            d.dof_islandind[i] = -1
+            d.island_dofind[i] = -1
+        settle(d, ROWS_UNSETTLED)
+    place = 0
+    for k in range(ranges(m, d)):
+        first, stop = range_of(m, d, k, DOF)
+        for i in range(first, stop):
+            island = int(d.work.tree_island[m.dof_treeid[i]])
+            d.dof_island[i] = island
+            d.dof_islandind[i] = d.work.dof_position[i] - d.work.island_dof[island] if island >= 0 else -1
+            d.island_dofind[place] = d.work.dof_at[place] if place < total else -1
+            place += 1
     list_constraints(d)
     d.work.arranged_rows = d.nefc
     return OK

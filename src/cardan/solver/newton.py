@@ -29,6 +29,7 @@ from cardan.solver.ordering import order_trees
 from cardan.solver.primal import (
     ROUNDING,
     SMOOTH,
+    begin_without_rows,
     choose_start,
     inertia_cost,
     is_stiff,
@@ -114,9 +115,7 @@ def solve_islands(m: Model, d: Data, large: Any) -> int:
     qacc_warmstart. Writes qacc, qfrc_constraint, efc_force, efc_state, efc_b, contact.H and the solver statistics. If
     no island can have more than `DENSE_MAX` dofs, `large` must be None: the compiler then leaves out sparse matrices.
     """
-    for i in range(m.nv):
-        d.qacc[i] = d.qacc_smooth[i]
-        d.qfrc_constraint[i] = 0.0
+    begin_without_rows(m, d)
     if d.nefc == 0:
         d.solver_niter[0] = 0
     else:

@@ -22,12 +22,24 @@ from __future__ import annotations
 from math import sqrt
 
 from cardan.constraint.update import update_elliptic, update_equality, update_friction, update_one_sided
+from cardan.dynamics.awake import SOLVER_UNSETTLED, settle, visited_dofs, visits
 from cardan.enums.codes import CNSTRSTATE_QUADRATIC, CNSTRSTATE_SATISFIED
 from cardan.jit import kernel
 from cardan.maths.types import Array1, Vec2, Vec4
 from cardan.model.kernel_views import Data, Model
 from cardan.solver.islands import RUN_EQUALITY, RUN_FRICTION, RUN_ONE_SIDED, dof_range, run_range
 from cardan.solver.jacobian import multiply_jacobian, multiply_jacobian_transposed
+
+
+@kernel
+def begin_without_rows(m: Model, d: Data) -> None:
+    """Set qacc to qacc_smooth, and qfrc_constraint to 0: the result without constraints. Skip trees that sleep."""
+    for visit in range(visits(m, d, SOLVER_UNSETTLED)):
+        first, stop = visited_dofs(m, d, SOLVER_UNSETTLED, visit)
+        for i in range(first, stop):
+            d.qacc[i] = d.qacc_smooth[i]
+            d.qfrc_constraint[i] = 0.0
+    settle(d, SOLVER_UNSETTLED)
 
 
 @kernel

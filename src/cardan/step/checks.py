@@ -12,6 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from cardan.constants import mjMAXVAL
+from cardan.dynamics.awake import DOF, POS, STATE_UNSETTLED, settle, span_range
 from cardan.enums.codes import WARN_BADQACC, WARN_BADQPOS, WARN_BADQVEL
 from cardan.jit import OK, Program, kernel, stage
 from cardan.jit.front.stage import Form
@@ -31,18 +32,32 @@ MAXVAL = float(mjMAXVAL)
 
 
 @kernel
-def first_bad(values: ConstArray1, n: int) -> int:
-    """Return the index of the first of `n` numbers that is NaN or exceeds mjMAXVAL in magnitude, or -1."""
+def first_bad(values: ConstArray1, first: int, stop: int) -> int:
+    """Return the first index from `first` to `stop` (exclusive) of a number that is NaN or above mjMAXVAL, or -1."""
     # one pass without branches: every comparison with a NaN is false
     good = 0
-    for i in range(n):
+    for i in range(first, stop):
         good += 1 if abs(values[i]) <= MAXVAL else 0
-    if good == n:
+    if good == stop - first:
         return -1
-    for i in range(n):
+    for i in range(first, stop):
         if not abs(values[i]) <= MAXVAL:
             return i
     return -1
+
+
+@kernel
+def first_bad_awake(d: Data, values: ConstArray1, column: int) -> int:
+    """Do as `first_bad`, for trees that are awake; `column` is POS or DOF (see `cardan.dynamics.awake`).
+
+    Trees that sleep have the values of earlier steps, which have passed the checks: otherwise the trees would wake.
+    """
+    bad = -1
+    for span in range(d.work.nspan):
+        first, stop = span_range(d, span, column)
+        if bad < 0:
+            bad = first_bad(values, first, stop)
+    return bad
 
 
 @kernel
@@ -55,15 +70,27 @@ def _diverged(d: Data, kind: int, index: int) -> int:
 @kernel
 def _keep_state(m: Model, d: Data) -> None:
     """Save the full physics state after it has passed the checks."""
-    d.work.good_state[0] = 1.0
-    d.work.good_state[1] = d.time
+    _keep_motion(m, d, 0, m.nq, 0, m.nv)
+    _keep_rest_of_state(m, d)
+
+
+@kernel
+def _keep_motion(m: Model, d: Data, first: int, stop: int, dof: int, end: int) -> None:
+    """Save qpos from `first` to `stop` (exclusive), and qvel from `dof` to `end` (exclusive)."""
     at = 2
-    for i in range(m.nq):
+    for i in range(first, stop):
         d.work.good_state[at + i] = d.qpos[i]
     at += m.nq
-    for i in range(m.nv):
+    for i in range(dof, end):
         d.work.good_state[at + i] = d.qvel[i]
-    at += m.nv
+
+
+@kernel
+def _keep_rest_of_state(m: Model, d: Data) -> None:
+    """Save all parts of the physics state except positions and velocities."""
+    d.work.good_state[0] = 1.0
+    d.work.good_state[1] = d.time
+    at = 2 + m.nq + m.nv
     for i in range(m.na):
         d.work.good_state[at + i] = d.act[i]
     at += m.na
@@ -81,14 +108,21 @@ def _keep_state(m: Model, d: Data) -> None:
 @stage
 def check_pos(m: Model, d: Data) -> int:
     """Request a reset if qpos contains a bad number (spec: mj_checkPos)."""
-    bad = first_bad(d.qpos, m.nq)
+    bad = first_bad(d.qpos, 0, m.nq)
+    return OK if bad < 0 else _diverged(d, WARN_BADQPOS, bad)
+
+
+@stage
+def check_pos_awake(m: Model, d: Data) -> int:
+    """Do as `check_pos`, for trees that are awake."""
+    bad = first_bad_awake(d, d.qpos, POS)
     return OK if bad < 0 else _diverged(d, WARN_BADQPOS, bad)
 
 
 @stage
 def check_vel(m: Model, d: Data) -> int:
     """If qvel contains a bad number, request a reset; otherwise, save the last good state (spec: mj_checkVel)."""
-    bad = first_bad(d.qvel, m.nv)
+    bad = first_bad(d.qvel, 0, m.nv)
     if bad >= 0:
         return _diverged(d, WARN_BADQVEL, bad)
     _keep_state(m, d)
@@ -96,9 +130,33 @@ def check_vel(m: Model, d: Data) -> int:
 
 
 @stage
+def check_vel_awake(m: Model, d: Data) -> int:
+    """Do as `check_vel`, for trees that are awake."""
+    bad = first_bad_awake(d, d.qvel, DOF)
+    if bad >= 0:
+        return _diverged(d, WARN_BADQVEL, bad)
+    if d.work.unsettled & STATE_UNSETTLED != 0:
+        _keep_motion(m, d, 0, m.nq, 0, m.nv)
+        settle(d, STATE_UNSETTLED)
+    for span in range(d.work.nspan):
+        first, stop = span_range(d, span, POS)
+        dof, end = span_range(d, span, DOF)
+        _keep_motion(m, d, first, stop, dof, end)
+    _keep_rest_of_state(m, d)
+    return OK
+
+
+@stage
 def check_acc(m: Model, d: Data) -> int:
     """If qacc contains a bad number, request a reset and the forward dynamics of the new state (spec: mj_checkAcc)."""
-    bad = first_bad(d.qacc, m.nv)
+    bad = first_bad(d.qacc, 0, m.nv)
+    return OK if bad < 0 else _diverged(d, WARN_BADQACC, bad)
+
+
+@stage
+def check_acc_awake(m: Model, d: Data) -> int:
+    """Do as `check_acc`, for trees that are awake."""
+    bad = first_bad_awake(d, d.qacc, DOF)
     return OK if bad < 0 else _diverged(d, WARN_BADQACC, bad)
 
 
@@ -112,19 +170,19 @@ def _note(d: Data, kind: int, bad: int) -> int:
 @stage
 def note_pos(m: Model, d: Data) -> int:
     """Count a warning if qpos has a bad number. Replaces `check_pos` if the flag ``autoreset`` is disabled."""
-    return _note(d, WARN_BADQPOS, first_bad(d.qpos, m.nq))
+    return _note(d, WARN_BADQPOS, first_bad(d.qpos, 0, m.nq))
 
 
 @stage
 def note_vel(m: Model, d: Data) -> int:
     """Count a warning if qvel has a bad number. Replaces `check_vel` if the flag ``autoreset`` is disabled."""
-    return _note(d, WARN_BADQVEL, first_bad(d.qvel, m.nv))
+    return _note(d, WARN_BADQVEL, first_bad(d.qvel, 0, m.nv))
 
 
 @stage
 def note_acc(m: Model, d: Data) -> int:
     """Count a warning if qacc has a bad number. Replaces `check_acc` if the flag ``autoreset`` is disabled."""
-    return _note(d, WARN_BADQACC, first_bad(d.qacc, m.nv))
+    return _note(d, WARN_BADQACC, first_bad(d.qacc, 0, m.nv))
 
 
 @stage

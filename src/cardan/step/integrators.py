@@ -10,11 +10,11 @@ The Runge-Kutta method is in `cardan.step.runge_kutta`.
 from __future__ import annotations
 
 from cardan.dynamics.actuation import actuator_disabled, advance_activation
-from cardan.dynamics.awake import DOF, JOINT, span_range
+from cardan.dynamics.awake import DOF, JOINT, actuator_sleeps, span_range
 from cardan.dynamics.dcmotor import advance_motor
-from cardan.dynamics.derivatives import factor_lu, implicit_inertia, solve_lu
+from cardan.dynamics.derivatives import factor_lu, implicit_inertia, implicit_rows, solve_lu
 from cardan.dynamics.free_bodies import factor_blocks, solve_blocks
-from cardan.dynamics.inertia import factor_ld, solve_ld
+from cardan.dynamics.inertia import factor_ld, factor_range, solve_ld, solve_range
 from cardan.dynamics.kinematics import integrate_joints, integrate_pos
 from cardan.dynamics.powers import has_powers
 from cardan.dynamics.reflected import any_added_damping, damps_a_joint, dof_slope
@@ -25,9 +25,11 @@ from cardan.model.kernel_views import Data, Model
 
 
 @kernel
-def _advance_activations(m: Model, d: Data, rates: ConstArray1) -> None:
-    """Advance the activations of all enabled actuators by one time step."""
+def _advance_activations(m: Model, d: Data, rates: ConstArray1, some_sleep: bool) -> None:
+    """Advance the activations of all enabled actuators by one time step; if `some_sleep`, not of those that sleep."""
     for actuator in range(m.nactuator):
+        if some_sleep and actuator_sleeps(m, d, actuator):
+            continue
         first = m.actuator_actadr[actuator]
         if first >= 0 and not actuator_disabled(m, actuator):
             if m.actuator_dyntype[actuator] == DYN_DCMOTOR:
@@ -51,7 +53,7 @@ def advance(m: Model, d: Data, acceleration: ConstArray1, velocity: ConstArray1,
     """
     h = m.opt.timestep
     if m.na > 0 and not m.opt.disableflags & DSBL_ACTUATION:
-        _advance_activations(m, d, rates)
+        _advance_activations(m, d, rates, False)
     for i in range(m.nv):
         d.qvel[i] += h * acceleration[i]
     integrate_pos(m, d.qpos, velocity, h)
@@ -60,10 +62,10 @@ def advance(m: Model, d: Data, acceleration: ConstArray1, velocity: ConstArray1,
 
 @kernel
 def advance_awake(m: Model, d: Data, acceleration: ConstArray1) -> None:
-    """Do as `advance` with ``d.qvel`` and ``d.act_dot``, but leave out velocities and positions of sleeping trees."""
+    """Do as `advance` with ``d.qvel`` and ``d.act_dot``, for trees that are awake and their actuators."""
     h = m.opt.timestep
     if m.na > 0 and not m.opt.disableflags & DSBL_ACTUATION:
-        _advance_activations(m, d, d.act_dot)
+        _advance_activations(m, d, d.act_dot, True)
     for span in range(d.work.nspan):
         first, stop = span_range(d, span, DOF)
         for i in range(first, stop):
@@ -82,9 +84,33 @@ def has_damping(m: Model) -> bool:
     """Return whether joints have damping, their own or of actuators, that Euler's method integrates implicitly."""
     if m.opt.disableflags & NOT_IMPLICIT:
         return False
-    for i in range(m.nv):
+    return any_damped(m, 0, m.nv) or _actuators_damp(m)
+
+
+@kernel
+def any_damped(m: Model, first: int, stop: int) -> bool:
+    """Return whether any of the dofs `first` to `stop` (exclusive) has damping of its joint."""
+    for i in range(first, stop):
         if m.dof_damping[i] > 0.0 or has_powers(m.dof_dampingpoly, i):
             return True
+    return False
+
+
+@kernel
+def _has_damping_awake(m: Model, d: Data) -> bool:
+    """Do as `has_damping`, for the joints of trees that are awake."""
+    if m.opt.disableflags & NOT_IMPLICIT:
+        return False
+    for span in range(d.work.nspan):
+        first, stop = span_range(d, span, DOF)
+        if any_damped(m, first, stop):
+            return True
+    return _actuators_damp(m)
+
+
+@kernel
+def _actuators_damp(m: Model) -> bool:
+    """Return whether actuators add damping to joints."""
     for actuator in range(m.nactuator):
         if damps_a_joint(m, actuator):
             return True
@@ -94,10 +120,15 @@ def has_damping(m: Model) -> bool:
 @kernel
 def damped_inertia(m: Model, d: Data) -> None:
     """Set qH to M + h diag(damping), with the slopes of nonlinear damping."""
-    for adr in range(m.nM):
+    _damp_rows(m, d, 0, m.nv, any_added_damping(m))
+
+
+@kernel
+def _damp_rows(m: Model, d: Data, first: int, stop: int, added: bool) -> None:
+    """Do as `damped_inertia`, for the dofs `first` to `stop` (exclusive)."""
+    for adr in range(m.aux.M_rowadr[first], m.aux.M_rowadr[stop]):
         d.qH[adr] = d.qM[adr]
-    added = any_added_damping(m)
-    for i in range(m.nv):
+    for i in range(first, stop):
         d.qH[m.aux.M_rowadr[i]] += m.opt.timestep * dof_slope(m, d, i, added)
 
 
@@ -108,6 +139,17 @@ def _solve_step(m: Model, d: Data) -> None:
     for i in range(m.nv):
         d.work.qacc_step[i] = d.qfrc_smooth[i] + d.qfrc_constraint[i]
     solve_ld(m, d.qH, d.qHDiagInv, d.work.qacc_step, 0)
+
+
+@kernel
+def _solve_step_awake(m: Model, d: Data) -> None:
+    """Do as `_solve_step`, for trees that are awake."""
+    for span in range(d.work.nspan):
+        first, stop = span_range(d, span, DOF)
+        factor_range(m, d, d.qH, d.qHDiagInv, first, stop)
+        for i in range(first, stop):
+            d.work.qacc_step[i] = d.qfrc_smooth[i] + d.qfrc_constraint[i]
+        solve_range(m, d.qH, d.qHDiagInv, d.work.qacc_step, 0, first, stop)
 
 
 @stage
@@ -132,9 +174,12 @@ def discrete(m: Model, d: Data) -> int:
 @stage
 def euler_awake(m: Model, d: Data) -> int:
     """Do as `euler`, for trees that are awake."""
-    if has_damping(m):
-        damped_inertia(m, d)
-        _solve_step(m, d)
+    if _has_damping_awake(m, d):
+        added = any_added_damping(m)
+        for span in range(d.work.nspan):
+            first, stop = span_range(d, span, DOF)
+            _damp_rows(m, d, first, stop, added)
+        _solve_step_awake(m, d)
         advance_awake(m, d, d.work.qacc_step)
     else:
         advance_awake(m, d, d.qacc)
@@ -153,8 +198,10 @@ def implicitfast(m: Model, d: Data) -> int:
 @stage
 def implicitfast_awake(m: Model, d: Data) -> int:
     """Do as `implicitfast`, for trees that are awake."""
-    implicit_inertia(m, d)
-    _solve_step(m, d)
+    for span in range(d.work.nspan):
+        first, stop = span_range(d, span, DOF)
+        implicit_rows(m, d, first, stop)
+    _solve_step_awake(m, d)
     advance_awake(m, d, d.work.qacc_step)
     return OK
 

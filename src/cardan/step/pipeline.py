@@ -28,8 +28,17 @@ from cardan.constraint.surfaces import (
 from cardan.constraint.update import inv_constraint, reference_constraint
 from cardan.dynamics.actuation import actuation_stage
 from cardan.dynamics.awake import wake_by_state
-from cardan.dynamics.bias import fwd_acceleration, rne, rne_post_constraint, rne_with_tendons
-from cardan.dynamics.com import com_pos, com_vel
+from cardan.dynamics.bias import (
+    fwd_acceleration,
+    fwd_acceleration_awake,
+    rne,
+    rne_awake,
+    rne_post_constraint,
+    rne_post_constraint_awake,
+    rne_with_tendons,
+    rne_with_tendons_awake,
+)
+from cardan.dynamics.com import com_pos, com_pos_awake, com_vel, com_vel_awake
 from cardan.dynamics.dcmotor import dc_motors, has_dc_motors
 from cardan.dynamics.derivatives import (
     coriolis_derivatives,
@@ -47,8 +56,14 @@ from cardan.dynamics.fluid import (
 )
 from cardan.dynamics.free_bodies import free_body_derivatives, has_standalone_bodies
 from cardan.dynamics.history import has_history, push_histories, push_histories_of_start, read_controls
-from cardan.dynamics.inertia import crb, crb_with_tendons, factor_m
-from cardan.dynamics.kinematics import camlight, kinematics, kinematics_at_use
+from cardan.dynamics.inertia import crb, crb_awake, crb_with_tendons, crb_with_tendons_awake, factor_m, factor_m_awake
+from cardan.dynamics.kinematics import (
+    camlight,
+    kinematics,
+    kinematics_at_use,
+    kinematics_at_use_awake,
+    kinematics_awake,
+)
 from cardan.dynamics.metric import discrete_acceleration, effective_metric, recover_inertia
 from cardan.dynamics.muscle import has_muscles, muscles
 from cardan.dynamics.orientation import (
@@ -57,9 +72,9 @@ from cardan.dynamics.orientation import (
     orientation_servos,
     so3_transmission,
 )
-from cardan.dynamics.passive import passive
+from cardan.dynamics.passive import passive, passive_awake
 from cardan.dynamics.pid import has_pid_controllers, pid_controllers
-from cardan.dynamics.reactions import rne_post_with_tendons
+from cardan.dynamics.reactions import rne_post_with_tendons, rne_post_with_tendons_awake
 from cardan.dynamics.switches import leaves_passive
 from cardan.dynamics.tendon import has_spatial_tendons, has_tendons, spatial_tendon_stage, tendon, tendon_velocity
 from cardan.dynamics.transmission import (
@@ -75,6 +90,7 @@ from cardan.model import internals
 from cardan.model.mjmodel import MjModel
 from cardan.model.reset import reset_data
 from cardan.model.sleepers import may_sleep, starts_asleep
+from cardan.sensor.resting import find_resting_sensors
 from cardan.sensor.table import (
     SENSORS,
     needs_energy_pos,
@@ -94,7 +110,19 @@ from cardan.solver.warm_start import save_warm_start
 from cardan.step import diagnosis
 from cardan.step import plugin_stages as plugins
 from cardan.step.adapters import has_user_actuators, has_user_sensors, user_cutoff, user_defaults
-from cardan.step.checks import check_acc, check_pos, check_vel, clear_energy, note_acc, note_pos, note_vel
+from cardan.step.checks import (
+    check_acc,
+    check_acc_awake,
+    check_pos,
+    check_pos_awake,
+    check_vel,
+    check_vel_awake,
+    clear_energy,
+    note_acc,
+    note_pos,
+    note_vel,
+)
+from cardan.step.hooks import callbacks_of
 from cardan.step.integrators import (
     discrete,
     euler,
@@ -176,7 +204,7 @@ def also_timed(name: str, *items: Any) -> Timed:
     return Timed(int(getattr(mjtTimer, "mjTIMER_" + name)), items, counts=False)
 
 
-RESETTING = (check_pos, check_vel, check_acc)
+RESETTING = (check_pos, check_vel, check_acc, check_pos_awake, check_vel_awake, check_acc_awake)
 """Stages that may request a reset of the data."""
 SENSOR_TYPES = (*(kind.type for kind in SENSORS), int(mjtSensor.mjSENS_USER), int(mjtSensor.mjSENS_PLUGIN))
 
@@ -255,6 +283,12 @@ def _has_loops(m: MjModel) -> bool:
     return is_4_0(m) and m.neq > 0
 
 
+def _passive_awake(m: MjModel) -> bool:
+    """Return whether passive forces of trees that sleep are left out: nothing else adds to them."""
+    others = has_medium(m) or has_adhesion(m) or plugins.has_passive_plugins(m) or "passive" in callbacks_of(m).at
+    return may_sleep(m) and not others
+
+
 def _with_blocks(m: MjModel) -> bool:
     """Return whether the integrator solves standalone free bodies separately, with gyroscopic derivatives."""
     return is_4_0(m) and _implicitfast(m) and has_standalone_bodies(m)
@@ -323,7 +357,10 @@ TENDON = (
     when(lambda m: has_tendons(m) and not has_spatial_tendons(m), tendon),
     when(has_spatial_tendons, Chosen(lambda m: [spatial_tendon_stage(m)], "spatial_tendon")),
 )
-INERTIA = unless(has_tendons, crb), when(has_tendons, crb_with_tendons)
+INERTIA = (
+    unless(has_tendons, *awake(crb, crb_awake)),
+    when(has_tendons, *awake(crb_with_tendons, crb_with_tendons_awake)),
+)
 FLEX = (when(has_flexes, flex), when(has_edges, edges))
 TRANSMISSION = (
     when(lambda m: m.nactuator > 0, transmission),
@@ -340,30 +377,44 @@ COLLISION = (
     when(_contacts_on, timed("POS_COLLISION", timed("COL_BROAD"), timed("COL_NARROW", *DETECTION))),
     unless(_contacts_on, *DETECTION),
 )
-KINEMATICS = (
-    when(may_sleep, wake_by_state),
-    unless(is_4_0, kinematics),
-    when(is_4_0, kinematics_at_use),
+WAKE = when(may_sleep, wake_by_state)
+PLACE = (
+    unless(is_4_0, *awake(kinematics, kinematics_awake)),
+    when(is_4_0, *awake(kinematics_at_use, kinematics_at_use_awake)),
 )
-POSITION_PARTS = (
-    timed(
-        "POS_KINEMATICS",
-        *KINEMATICS,
-        com_pos,
-        when(lambda m: m.ncam + m.nlight > 0, camlight),  # after com_pos: cameras may follow a subtree's centre of mass
-        *FLEX,
-        *TENDON,
-        when(may_sleep, wake_by_constraints),
-    ),
-    timed("POS_INERTIA", *INERTIA, factor_m),
-    *COLLISION,
-    timed("POS_MAKE", *MAKE_CONSTRAINT, when(_needs_islands, find_islands)),
-    also_timed("POS_KINEMATICS", *TRANSMISSION),
-)
-FWD_POSITION = (timed("POSITION", *POSITION_PARTS, timed("POS_PROJECT", EARLY_PROJECT)),)
-INV_POSITION = (timed("POSITION", *POSITION_PARTS, EARLY_PROJECT),)
+KINEMATICS = (WAKE, *PLACE)
+COM_POS = awake(com_pos, com_pos_awake)
+
+
+def _position_parts(*kinematics: Any) -> tuple[Any, ...]:
+    """Return the items for all that depends on positions, after the items `kinematics`."""
+    return (
+        timed(
+            "POS_KINEMATICS",
+            *kinematics,
+            *COM_POS,
+            when(lambda m: m.ncam + m.nlight > 0, camlight),  # after com_pos: cameras may follow a centre of mass
+            *FLEX,
+            *TENDON,
+            when(may_sleep, wake_by_constraints),
+        ),
+        timed("POS_INERTIA", *INERTIA, *awake(factor_m, factor_m_awake)),
+        *COLLISION,
+        timed("POS_MAKE", *MAKE_CONSTRAINT, when(_needs_islands, find_islands)),
+        also_timed("POS_KINEMATICS", *TRANSMISSION),
+    )
+
+
+def _fwd_position(*kinematics: Any) -> tuple[Any, ...]:
+    """Return the items of `mj_fwdPosition`, with the items `kinematics`."""
+    return (timed("POSITION", *_position_parts(*kinematics), timed("POS_PROJECT", EARLY_PROJECT)),)
+
+
+FWD_POSITION = _fwd_position(*KINEMATICS)
+INV_POSITION = (timed("POSITION", *_position_parts(*KINEMATICS), EARLY_PROJECT),)
 PASSIVE_FORCES = (
-    passive,
+    unless(_passive_awake, passive),
+    when(_passive_awake, passive_awake),
     when(has_edges, edge_forces),
     when(has_elastic_flexes, Chosen(_without_velocity_matrix), elastic_forces),
     when(has_medium, when(_passive_on, unless(is_4_0, fluid), when(is_4_0, exact_fluid))),
@@ -386,21 +437,26 @@ METRIC = (
     effective_rows,
     when(has_adhesion, add_adhesion),
 )
-SMOOTH = (unless(is_discrete, fwd_acceleration), when(is_discrete, *METRIC, discrete_acceleration))
+SMOOTH = (
+    unless(is_discrete, *awake(fwd_acceleration, fwd_acceleration_awake)),
+    when(is_discrete, *METRIC, discrete_acceleration),
+)
+COM_VEL = awake(com_vel, com_vel_awake)
 FWD_VELOCITY = (
     timed(
         "VELOCITY",
         when(has_edges, edge_velocity),
         when(has_tendons, tendon_velocity),
         when(lambda m: m.nactuator > 0, actuator_velocity),
-        com_vel,
+        *COM_VEL,
         *PASSIVE_FORCES,
         *REFERENCE,
-        unless(has_spatial_tendons, rne),
-        when(has_spatial_tendons, rne_with_tendons),
+        unless(has_spatial_tendons, *awake(rne, rne_awake)),
+        when(has_spatial_tendons, *awake(rne_with_tendons, rne_with_tendons_awake)),
     ),
 )
 SENSOR_POS = (
+    when(may_sleep, when(has_sensors, find_resting_sensors)),
     when(lambda m: has_sensors(m) and needs_energy_pos(m), energy_pos, when(has_edges, edge_energy)),
     _sensors(mjtStage.mjSTAGE_POS),
 )
@@ -409,7 +465,10 @@ SENSOR_VEL = (
     when(lambda m: has_sensors(m) and needs_energy_vel(m), energy_vel),
     _sensors(mjtStage.mjSTAGE_VEL),
 )
-RNE_POST = unless(is_4_0, rne_post_constraint), when(is_4_0, rne_post_with_tendons)
+RNE_POST = (
+    unless(is_4_0, *awake(rne_post_constraint, rne_post_constraint_awake)),
+    when(is_4_0, *awake(rne_post_with_tendons, rne_post_with_tendons_awake)),
+)
 SENSOR_ACC = (when(lambda m: has_sensors(m) and needs_rne_post(m), *RNE_POST), _sensors(mjtStage.mjSTAGE_ACC))
 ENERGY_POS = (when(_energy_on, energy_pos, when(has_edges, edge_energy)),)
 ENERGY_VEL = (when(_energy_on, energy_vel),)
@@ -439,6 +498,9 @@ FORWARD_POS = (*FWD_POSITION, *SENSOR_POS, *ENERGY_POS)
 FORWARD_VEL = (*FWD_VELOCITY, *SENSOR_VEL, *ENERGY_VEL)
 FORWARD_ACC = (*ACTUATION, *SMOOTH, SOLVE, *SENSOR_ACC)
 FORWARD = (timed("FORWARD", *FORWARD_POS, *FORWARD_VEL, *FORWARD_ACC),)
+# a step wakes trees before it checks the state: the checks leave out trees that sleep
+STEP_POSITION = _fwd_position(*PLACE)
+STEP_FORWARD = (timed("FORWARD", *STEP_POSITION, *SENSOR_POS, *ENERGY_POS, *FORWARD_VEL, *FORWARD_ACC),)
 
 FORWARD_POS_BARE = (*FWD_POSITION, *ENERGY_POS)
 FORWARD_VEL_BARE = (*FWD_VELOCITY, *ENERGY_VEL)
@@ -521,11 +583,12 @@ INTEGRATE = (
 )
 CHECK_FWDINV = when(_fwdinv_on, *COMPARE)
 
-CHECK_POS = (when(_resets, check_pos), unless(_resets, note_pos))
-CHECK_VEL = (when(_resets, check_vel), unless(_resets, note_vel))
-CHECK_ACC = (when(_resets, check_acc), unless(_resets, note_acc))
+CHECK_POS = (when(_resets, *awake(check_pos, check_pos_awake)), unless(_resets, note_pos))
+CHECK_VEL = (when(_resets, *awake(check_vel, check_vel_awake)), unless(_resets, note_vel))
+CHECK_ACC = (when(_resets, *awake(check_acc, check_acc_awake)), unless(_resets, note_acc))
+CHECKS = (WAKE, *CHECK_POS, *CHECK_VEL)
 
-STEP1 = (timed("STEP", *CHECK_POS, *CHECK_VEL, *FWD_POSITION, *SENSOR_POS, *STEP1_ENERGY_POS, *FORWARD_VEL, CONTROL),)
+STEP1 = (timed("STEP", *CHECKS, *STEP_POSITION, *SENSOR_POS, *STEP1_ENERGY_POS, *FORWARD_VEL, CONTROL),)
 STEP2 = (
     also_timed(
         "STEP",
@@ -539,7 +602,7 @@ STEP2 = (
         *SINGLE_STEP,
     ),
 )
-STEP = (timed("STEP", *CHECK_POS, *CHECK_VEL, *FORWARD, *CHECK_ACC, report_warnings, CHECK_FWDINV, *INTEGRATE),)
+STEP = (timed("STEP", *CHECKS, *STEP_FORWARD, *CHECK_ACC, report_warnings, CHECK_FWDINV, *INTEGRATE),)
 
 
 def _names(items: tuple[Any, ...]) -> Iterator[str]:
@@ -572,16 +635,16 @@ PROGRAMS: dict[str, tuple[Any, ...]] = {
     "mj_invVelocity": FWD_VELOCITY,
     "mj_invConstraint": (INV_CONSTRAINT,),
     "mj_kinematics": KINEMATICS,
-    "mj_comPos": (com_pos,),
+    "mj_comPos": COM_POS,
     "mj_camlight": (camlight,),
     "mj_flex": FLEX,
     "mj_tendon": TENDON,
     "mj_transmission": TRANSMISSION,
-    "mj_crb": (timed("POS_INERTIA", crb),),
+    "mj_crb": (timed("POS_INERTIA", *awake(crb, crb_awake)),),
     "mj_makeM": (timed("POS_INERTIA", *INERTIA),),
-    "mj_fwdKinematics": (*KINEMATICS, com_pos, camlight, *FLEX, *TENDON),
-    "mj_factorM": (factor_m,),
-    "mj_comVel": (com_vel,),
+    "mj_fwdKinematics": (*KINEMATICS, *COM_POS, camlight, *FLEX, *TENDON),
+    "mj_factorM": awake(factor_m, factor_m_awake),
+    "mj_comVel": COM_VEL,
     "mj_passive": PASSIVE_FORCES,
     "mj_rnePostConstraint": RNE_POST,
     "mj_subtreeVel": (subtree_vel,),

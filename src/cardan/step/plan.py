@@ -16,7 +16,7 @@ from cardan.enums import mjtIntegrator
 from cardan.model.sleepers import starts_asleep
 from cardan.plugins.sdf import shape_functions
 from cardan.soft.contacts import soft_collision
-from cardan.step.checks import check_acc
+from cardan.step.checks import check_acc, check_acc_awake
 from cardan.step.hooks import Callbacks, Hook, callbacks_of
 from cardan.step.inverse import continuous_acc_euler
 from cardan.step.pipeline import AFTER_RESET, FORWARD, RESETTING, Chosen, Place, Timed, When
@@ -108,7 +108,7 @@ def plan_of(m: MjModel, items: tuple[Any, ...], callbacks: Callbacks | None = No
     """
     callbacks = callbacks or callbacks_of(m)
     stages = stages_of(m, items, callbacks)
-    resets = check_acc in stages
+    resets = check_acc in stages or check_acc_awake in stages
     detects = resets or not {collision, collision_awake, soft_collision}.isdisjoint(stages)
     tables = tuple(
         FunctionTable(kind.field, tuple(kind.functions_of(m, callbacks).items()))
