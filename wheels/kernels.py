@@ -32,8 +32,8 @@ from cardan.tangents.stages import scalar_form
 from wheels.symbols import check_object
 
 DIFFERENTIABLE = ("constraint", "derive", "dynamics", "sensor", "soft.edges", "soft.flex", "solver.noslip", "step")
-NEVER = ("hooks", "lengthrange", "plugin", "report", "timers", "with_distance")
-"""Parts of the step that derivatives go through, and what there is none of: functions of the user, plugins, reports."""
+NEVER = ("awake", "asleep", "hooks", "lengthrange", "plugin", "report", "resting", "timers", "with_distance")
+"""Parts of the step that derivatives go through, and what there is none of: functions of the user, sleeping trees, ..."""
 
 Target = tuple[Platform, str]
 """A platform and one of its levels."""

@@ -118,7 +118,7 @@ def all_islands(m: Model, d: Data) -> int:
     for t in range(m.ntree + 1):
         d.work.tree_parent[t] = t
         d.work.tree_nrow[t] = 0
-    link_trees(m, d, False)
+    link_trees(m, d, False, 0)
     for t in range(m.ntree):
         d.work.tree_nrow[tree_root(d, t)] += 1
     count = number_islands(m, d)
