@@ -33,7 +33,7 @@ from wheels.symbols import check_object
 
 DIFFERENTIABLE = ("constraint", "derive", "dynamics", "sensor", "soft.edges", "soft.flex", "solver.noslip", "step")
 NEVER = ("awake", "asleep", "hooks", "lengthrange", "plugin", "report", "resting", "timers", "with_distance")
-"""Parts of the step that derivatives go through, and what there is none of: functions of the user, sleeping trees, ..."""
+"""Parts of the step that derivatives go through, and what there is none of: callbacks, sleep, reports."""
 
 Target = tuple[Platform, str]
 """A platform and one of its levels."""

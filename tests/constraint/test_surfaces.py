@@ -2,6 +2,7 @@
 
 import itertools
 import re
+import warnings
 from typing import Any
 
 import numpy as np
@@ -263,3 +264,19 @@ def test_expanded_fields_have_an_effect() -> None:
     batch.qpos[:] = 0.0, 0.0, 0.09, 1.0, 0.0, 0.0, 0.0
     batch.step(nstep=20)
     assert abs(batch.qvel[1, 0]) > 1e-3 > abs(batch.qvel[0, 0])
+
+
+@pytest.mark.parametrize("value", ["nan", "inf"])
+@pytest.mark.parametrize("what", ['adhesion="{}"', 'surfacevel="0 0 {}"', "pair"])
+def test_values_that_are_not_finite(what, value):
+    """Velocities and adhesions must be finite; the error names the attribute."""
+    pair = f'<contact><pair geom1="a" geom2="b" adhesion="{value}"/></contact>' if what == "pair" else ""
+    of_geom = "" if pair else what.format(value)
+    xml = (
+        f'<mujoco><worldbody><geom name="a" size=".1" {of_geom}/><body><freejoint/><geom name="b" size=".1"/></body>'
+        f"</worldbody>{pair}</mujoco>"
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the reader warns of NaN
+        with pytest.raises(MjcfError, match=r"(adhesion|surfacevel): must be finite"):
+            cardan.MjModel.from_xml_string(xml)

@@ -182,6 +182,12 @@ class Resolved:
         """Return False if the attribute is certainly `value` in all elements. True means that it may differ in one."""
         return name in self._explicit or any(base[name] != value for base in self._distinct)
 
+    def check_finite(self, name: str) -> None:
+        """Raise MjcfError if a real attribute of an element is NaN or infinite in any component."""
+        for number, value in enumerate(self[name]):
+            if not np.isfinite(value).all():
+                raise self.elements[number].error(f"must be finite, not {value}", name)
+
     def one(self, number: int) -> dict[str, Any]:
         """Return the values of all attributes of one element."""
         return self.elements[number].resolved()

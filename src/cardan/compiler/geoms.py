@@ -80,11 +80,13 @@ def _columns(build: Build, found: Attached, pieces: list[int]) -> tuple[dict[str
     mass, inertia = masses(geoms, shapes.figures, counts)
     pos, quat = ([*column] for column in zip(*shapes.poses, strict=True))
     if geoms.any_but("surfacevel", _AT_REST):
+        geoms.check_finite("surfacevel")
         columns["geom_surfacevel"] = _surface_velocities(geoms, shapes.parts)
         build.sizes["flg_surfacevel"] = 1
     if geoms.any_but("stick", False) or geoms.any_but("lagged", False):
         build.sizes["nstick"] = 1
     if geoms.any_but("adhesion", 0.0):
+        geoms.check_finite("adhesion")
         build.sizes["flg_adhesion"] = 1
     columns |= {
         "geom_condim": condims(geoms),

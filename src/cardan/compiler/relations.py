@@ -58,6 +58,7 @@ def _add_pairs(build: Build, elements: list[Element]) -> None:
     if pairs.any_but("stick", False) or pairs.any_but("lagged", False):
         build.sizes["nstick"] = 1
     if pairs.any_but("adhesion", 0.0):
+        pairs.check_finite("adhesion")
         build.sizes["flg_adhesion"] = 1
     columns = pairs.columns(_PAIR) | {"pair_dim": condims(pairs)}
     build.columns.update({name: [*map(column.__getitem__, which)] for name, column in columns.items()})
