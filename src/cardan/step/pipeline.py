@@ -107,21 +107,9 @@ from cardan.soft.flex import flex, has_flexes
 from cardan.solver.choice import is_dual, solver_stages, wants_islands
 from cardan.solver.islands import find_islands
 from cardan.solver.warm_start import save_warm_start
-from cardan.step import diagnosis
+from cardan.step import checks, diagnosis
 from cardan.step import plugin_stages as plugins
 from cardan.step.adapters import has_user_actuators, has_user_sensors, user_cutoff, user_defaults
-from cardan.step.checks import (
-    check_acc,
-    check_acc_awake,
-    check_pos,
-    check_pos_awake,
-    check_vel,
-    check_vel_awake,
-    clear_energy,
-    note_acc,
-    note_pos,
-    note_vel,
-)
 from cardan.step.hooks import callbacks_of
 from cardan.step.integrators import (
     discrete,
@@ -204,7 +192,14 @@ def also_timed(name: str, *items: Any) -> Timed:
     return Timed(int(getattr(mjtTimer, "mjTIMER_" + name)), items, counts=False)
 
 
-RESETTING = (check_pos, check_vel, check_acc, check_pos_awake, check_vel_awake, check_acc_awake)
+RESETTING = (
+    checks.check_pos,
+    checks.check_vel,
+    checks.check_acc,
+    checks.check_pos_awake,
+    checks.check_vel_awake,
+    checks.check_acc_awake,
+)
 """Stages that may request a reset of the data."""
 SENSOR_TYPES = (*(kind.type for kind in SENSORS), int(mjtSensor.mjSENS_USER), int(mjtSensor.mjSENS_PLUGIN))
 
@@ -472,7 +467,7 @@ RNE_POST = (
 SENSOR_ACC = (when(lambda m: has_sensors(m) and needs_rne_post(m), *RNE_POST), _sensors(mjtStage.mjSTAGE_ACC))
 ENERGY_POS = (when(_energy_on, energy_pos, when(has_edges, edge_energy)),)
 ENERGY_VEL = (when(_energy_on, energy_vel),)
-STEP1_ENERGY_POS = (*ENERGY_POS, unless(_keeps_energy, clear_energy))
+STEP1_ENERGY_POS = (*ENERGY_POS, unless(_keeps_energy, checks.clear_energy))
 FWD_ACTUATION = (Chosen(lambda m: [actuation_stage(m)], "fwd_actuation"),)
 ACTUATOR_FORCES = (
     when(
@@ -583,9 +578,9 @@ INTEGRATE = (
 )
 CHECK_FWDINV = when(_fwdinv_on, *COMPARE)
 
-CHECK_POS = (when(_resets, *awake(check_pos, check_pos_awake)), unless(_resets, note_pos))
-CHECK_VEL = (when(_resets, *awake(check_vel, check_vel_awake)), unless(_resets, note_vel))
-CHECK_ACC = (when(_resets, *awake(check_acc, check_acc_awake)), unless(_resets, note_acc))
+CHECK_POS = (when(_resets, *awake(checks.check_pos, checks.check_pos_awake)), unless(_resets, checks.note_pos))
+CHECK_VEL = (when(_resets, *awake(checks.check_vel, checks.check_vel_awake)), unless(_resets, checks.note_vel))
+CHECK_ACC = (when(_resets, *awake(checks.check_acc, checks.check_acc_awake)), unless(_resets, checks.note_acc))
 CHECKS = (WAKE, *CHECK_POS, *CHECK_VEL)
 
 STEP1 = (timed("STEP", *CHECKS, *STEP_POSITION, *SENSOR_POS, *STEP1_ENERGY_POS, *FORWARD_VEL, CONTROL),)
