@@ -24,7 +24,8 @@ AWAKE, ASLEEP = (0.95, 0.55, 0.3, 1), (0.45, 0.25, 0.2, 1)
 SCENE = """<mujoco><option timestep="2e-3" sleep_tolerance="5e-3"><flag sleep="enable"/></option>
 <visual><global offwidth="640" offheight="400"/></visual>
 <default><default class="brick"><geom type="box" size="{size}" density="800" friction=".8"/></default></default>
-<worldbody><light pos="1 -3 4" dir="-.2 .6 -1" diffuse="1 1 1"/><geom type="plane" size="6 6 .1" rgba=".7 .75 .8 1"/>{bricks}
+<worldbody><light pos="1 -3 4" dir="-.2 .6 -1" diffuse="1 1 1"/>
+<geom type="plane" size="6 6 .1" rgba=".7 .75 .8 1"/>{bricks}
 <body name="ball" pos="0 -1.5 .2" sleep="never"><freejoint/><geom size=".12" density="3000" rgba=".2 .3 .6 1"/></body>
 </worldbody></mujoco>"""
 
