@@ -274,3 +274,30 @@ def test_errors(frame: str, content: str, words: str) -> None:
 def test_turned_meshes_are_not_stretched() -> None:
     with pytest.raises(UnsupportedFeature, match="meshes stretched along other axes than their own"):
         cardan.MjModel.from_xml_string(model(GEOMETRY, '<geom type="mesh" mesh="B" euler="0 0 45"/>', ASSETS))
+
+
+CONTROLLED = """<body pos=".1 .2 .3"><joint name="h"/><geom size=".1"/><site name="s"/><body>
+<joint name="b" type="ball"/><geom size=".1"/></body><body><joint name="l" type="slide"/><geom size=".1"/></body></body>"""
+PID = """<pid joint="{}" kp="1" {} ki=".3" imax=".2" slewmax=".7" input="pos vel ff" posrange="-1 1" velrange="-2 2"
+ ffrange="-3 3" forcerange="-5 5"/>"""
+CONTROLLERS = f"""<actuator>{PID.format("h", 'kv=".5"')}{PID.format("l", 'dampratio="1"')}
+<orientation joint="b" kp="1" kv=".3" forcerange="0 3" ctrlrange="-1 1"/><orientation joint="b" dampratio=".3"/>
+<orientation site="s" refsite="r" kp="1" kv=".3" input="quat"/>
+<general joint="b" gaintype="so3" biastype="so3" biasprm=".1 -1 -.2" dyntype="integrator"/>
+<general joint="l" gaintype="pid" dyntype="pid" biastype="affine" gainprm="2" biasprm=".5 -3 -4" dynprm="5 6"/>
+</actuator><keyframe><key ctrl="{"1 " * 21}" act="{"1 " * 9}"/></keyframe>"""
+REFERENCE = '<mujoco><worldbody><site name="r"/>'
+
+
+@pytest.mark.parametrize("frame", AT)
+def test_controllers(frame: str) -> None:
+    """PID controllers and orientation servos are scaled with what they move."""
+    assert_as_in_4_0(model(frame, CONTROLLED, CONTROLLERS).replace("<mujoco><worldbody>", REFERENCE))
+
+
+def test_motors_are_not_scaled() -> None:
+    """Electrical parameters have no dimensions of mechanics: only scales without units take DC motors."""
+    motor = '<actuator><dcmotor joint="h" motorconst="1" resistance="1"/></actuator>'
+    with pytest.raises(MjcfError, match="the parameters of this actuator cannot be scaled; use scaling='geometry'"):
+        cardan.MjModel.from_xml_string(model(AT[1], CONTROLLED, motor))
+    assert_as_in_4_0(model(AT[2], CONTROLLED, motor))

@@ -19,7 +19,7 @@ from cardan.spec.element import Element
 from cardan.spec.general import general_form
 from cardan.spec.layout import bodies_of, key_pieces, layout, rewrite_key
 from cardan.spec.orientation import SHORTEST, orientation, unit
-from cardan.spec.scaling.dimensions import CONTROLS, DIMENSIONS, SENSORS, SIZES
+from cardan.spec.scaling.dimensions import CONTROLS, DIMENSIONS, INPUTS, SENSORS, SIZES
 from cardan.spec.scaling.scale import NONE, Scale, mean
 from cardan.spec.scaling.stretch import axis_factor, stretched_asset, stretched_inertia, stretched_shape
 from cardan.spec.schema.keywords import OBJECT_KIND
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from cardan.spec.tree import ModelTree
 
 _FRAME = ("scale", "scaling", "massscale")
+_FIXED_PARAMETERS = "the parameters of this actuator cannot be scaled; use scaling='geometry'"
+_BY_GAIN = {"pid": "pid", "so3": "orientation", "dcmotor": "motor"}
+"""Shortcuts whose dimensions also hold for general actuators with a type of gain."""
 _ACTUATED = ("joint", "jointinparent", "tendon", "site", "body")
 
 
@@ -85,7 +88,7 @@ class _Scaling:
     Attributes:
         scales: scale of each object that is scaled.
         linear: whether the coordinate of a tendon or an actuator is a length, not an angle.
-        kinds: tag of each actuator before its conversion to the general form.
+        kinds: row of `DIMENSIONS` of each actuator, by its tag before its conversion to the general form.
     """
 
     def __init__(self, tree: ModelTree) -> None:
@@ -354,12 +357,14 @@ class _Scaling:
     def _actuator(self, element: Element) -> Element:
         """Return an actuator, or its scaled general form."""
         values = element.resolved()
-        self.kinds[element] = element.tag
+        form = self.kinds[element] = _BY_GAIN.get(values["gaintype"], element.tag)
         kind = next((name for name in _ACTUATED if values.get(name)), "")
         target = self.tree.find("joint" if kind == "jointinparent" else kind, values[kind]) if kind else None
         scale, linear, gear = self.scales.get(target, NONE) if target else NONE, True, values.get("gear")
         if not kind:
             scale = mean(self._scale("site", values.get("cranksite")), self._scale("site", values.get("slidersite")))
+        elif values["gaintype"] == "so3":
+            linear = False
         elif kind == "site" or (target is not None and _is_free(target)):
             linear = any((gear or ())[:3])
         elif kind != "body":
@@ -369,9 +374,11 @@ class _Scaling:
             return element
         if element.tag == "plugin":
             raise element.error("an actuator with a plugin cannot be scaled")
+        if values["gaintype"] == "dcmotor" and scale.unit_length * scale.unit_mass != 1.0:
+            raise element.error(_FIXED_PARAMETERS)
         made = general_form(element, values)
-        self.linear[made], self.kinds[made] = linear, element.tag
-        dimensions = DIMENSIONS[element.tag]
+        self.linear[made], self.kinds[made] = linear, form
+        dimensions = DIMENSIONS[form]
         for name, value in values.items():
             if name in dimensions and value is not None:
                 made.attributes[name] = _scaled(value, dimensions[name], scale, linear)
@@ -391,12 +398,12 @@ class _Scaling:
         if values["gaintype"] == "muscle" and values["gainprm"][2] < 0.0:
             # the peak force is found from the acceleration at unit force
             made.attributes.update(gainprm=values["gainprm"], biasprm=values["biasprm"])
-        elif values["biastype"] == "affine" and values["biasprm"][2] > 0.0:
+        elif values["biastype"] in ("affine", "so3") and values["biasprm"][2] > 0.0:
             bias = list(made.attributes["biasprm"])
             bias[2] = values["biasprm"][2]  # a damping ratio
             made.attributes["biasprm"] = tuple(bias)
         elif "user" in (values["gaintype"], values["biastype"]) and scale.unit_length * scale.unit_mass != 1.0:
-            raise element.error("the parameters of this actuator cannot be scaled; use scaling='geometry'")
+            raise element.error(_FIXED_PARAMETERS)
 
     def _sensor(self, element: Element) -> None:
         """Scale cutoff and noise of a sensor."""
@@ -456,6 +463,8 @@ class _Scaling:
             dimensions = "Q" if element["type"] == "slide" else "1"
         else:
             control, activation = CONTROLS.get(self.kinds.get(element, ""), ("1", "1"))
+            if self.kinds.get(element) == "pid":
+                control = " ".join(INPUTS[word] for word in (element.resolved()["input"] or "pos vel").split())
             dimensions, linear = control if part == "ctrl" else activation, self.linear.get(element, True)
         return _scaled(tuple(numbers), dimensions, scale, linear)
 

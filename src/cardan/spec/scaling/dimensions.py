@@ -69,6 +69,8 @@ DIMENSIONS: dict[str, dict[str, str]] = {
     "cylinder": {**_ACTUATOR, "gainprm": "FN-1L2 1", "ctrlrange": _PRESSURE},
     "muscle": {**_ACTUATOR, "gainprm": "1 1 F 1", "biasprm": "1 1 F 1"},
     "adhesion": {"forcerange": "N", "gainprm": "N 1"},
+    "pid": {**_SERVO, "ffrange": "F", "dynprm": "Q Q 1"},
+    "orientation": {**_ACTUATOR, "gainprm": "FQ-1 1", "biasprm": "1 FQ-1 FQ-1 1"},
 }  # fmt: skip
 """Dimensions of attributes by element. Those of actuators are of their general form."""
 
@@ -76,9 +78,13 @@ SIZES: dict[str, str] = {"sphere": "L 1", "capsule": "L L 1", "cylinder": "L L 1
 """Dimensions of ``size`` of shapes with fewer than three sizes."""
 
 CONTROLS: dict[str, tuple[str, str]] = {
-    "position": ("Q", "Q"), "velocity": ("Q", "1"), "intvelocity": ("Q", "Q"), "cylinder": (_PRESSURE, _PRESSURE)
+    "position": ("Q", "Q"), "velocity": ("Q", "1"), "intvelocity": ("Q", "Q"), "cylinder": (_PRESSURE, _PRESSURE),
+    "pid": ("", "Q"),
 }  # fmt: skip
 """Dimensions of the control and the activation of actuators, where they have one."""
+
+INPUTS: dict[str, str] = {"pos": "Q", "vel": "Q", "ff": "F"}
+"""Dimensions of the controls of PID controllers, by the words of ``input``."""
 
 SENSORS: dict[str, str] = {
     **dict.fromkeys(("touch", "force"), "N"),
