@@ -277,7 +277,8 @@ def test_turned_meshes_are_not_stretched() -> None:
 
 
 CONTROLLED = """<body pos=".1 .2 .3"><joint name="h"/><geom size=".1"/><site name="s"/><body>
-<joint name="b" type="ball"/><geom size=".1"/></body><body><joint name="l" type="slide"/><geom size=".1"/></body></body>"""
+<joint name="b" type="ball"/><geom size=".1"/></body><body><joint name="l" type="slide"/>
+<geom size=".1"/></body></body>"""
 PID = """<pid joint="{}" kp="1" {} ki=".3" imax=".2" slewmax=".7" input="pos vel ff" posrange="-1 1" velrange="-2 2"
  ffrange="-3 3" forcerange="-5 5"/>"""
 CONTROLLERS = f"""<actuator>{PID.format("h", 'kv=".5"')}{PID.format("l", 'dampratio="1"')}
