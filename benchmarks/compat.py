@@ -41,13 +41,15 @@ OWN = (
 
 The numbers in ``plugin`` are those of the process's registry, in which 4.0 has other plugins before them.
 """
+POLYGONS = "npolygonmax", "nmeshdegmax"
+"""Sizes of polygons of hulls, which are left out as the polygons are."""
 LEFT_OUT = "aux.", "vis.", "mesh_pathadr", "hfield_pathadr", "skin_pathadr", "tex_pathadr"
 NAMES = (
     *(field.name for field in MODEL.fields if field.name not in OWN and not field.name.startswith(LEFT_OUT)),
     *(
         view.field.name
         for view in MODEL_VIEWS
-        if "meshpoly" not in view.field.name.replace("_", "") and view.field.name not in OWN
+        if "meshpoly" not in view.field.name.replace("_", "") and view.field.name not in (*OWN, *POLYGONS)
     ),
 )
 """Fields to compare: stored ones and computed ones. Polygons have Cardan's order."""
