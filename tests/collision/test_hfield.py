@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import cardan
-from cardan.collision import hfield
+from cardan.collision import distance, hfield
 
 SHAPES = ("sphere", "capsule", "ellipsoid", "cylinder", "box")
 ELEVATIONS = " ".join(f"{value:.3f}" for value in np.random.default_rng(3).random(49))
 
 
-def field(shape: str, compat: str = "3.1") -> cardan.MjModel:
+def field(shape: str, compat: str) -> cardan.MjModel:
     """A bumpy height field and a free geom."""
     return cardan.MjModel.from_xml_string(
         f"""<mujoco><asset><hfield name="h" nrow="7" ncol="7" size="1 1 .4 .1" elevation="{ELEVATIONS}"/></asset>
@@ -22,9 +22,10 @@ def field(shape: str, compat: str = "3.1") -> cardan.MjModel:
     )
 
 
+@pytest.mark.parametrize("compat", ["3.1", "4.0"])
 @pytest.mark.parametrize("height", [0.4, 1.2])
-def test_elevations_beyond_the_size_of_the_field_are_found(height):
-    m = field("sphere")
+def test_elevations_beyond_the_size_of_the_field_are_found(height, compat):
+    m = field("sphere", compat)
     m.hfield_data[:] = height / m.hfield_size[0, 2]
     d = cardan.MjData(m)
     d.qpos[:3] = 0.1, 0.1, height + 0.09
@@ -36,10 +37,11 @@ def test_elevations_beyond_the_size_of_the_field_are_found(height):
     assert d.ncon == 0
 
 
+@pytest.mark.parametrize("function", [hfield.hfield_convex, distance.exact_hfield])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_prisms_that_are_passed_over_touch_nothing(shape, monkeypatch):
-    """In the interpreter, with and without the tests before portal refinement."""
-    m = field(shape)
+def test_prisms_that_are_passed_over_touch_nothing(shape, function, monkeypatch):
+    """In the interpreter, with and without the tests before the search."""
+    m = field(shape, "3.1")
     d = cardan.MjData(m)
     rng = np.random.default_rng(5)
     counts = []
@@ -48,12 +50,13 @@ def test_prisms_that_are_passed_over_touch_nothing(shape, monkeypatch):
         d.qpos[3:] = rng.normal(size=4)
         cardan.mj_kinematics(m, d)
         d.view.work.near_margin = 0.02
-        found = hfield.hfield_convex(m.view, d.view, 0, 1)
+        found = function(m.view, d.view, 0, 1)
         near = [d.view.work.near_dist[k] for k in range(found)]
         with monkeypatch.context() as patch:
             patch.setattr(hfield, "is_off_field", lambda *_: False)
+            patch.setattr(distance, "is_off_field", lambda *_: False)
             patch.setattr(hfield, "is_over_prism", lambda *_: False)
-            assert hfield.hfield_convex(m.view, d.view, 0, 1) == found
+            assert function(m.view, d.view, 0, 1) == found
         np.testing.assert_array_equal([d.view.work.near_dist[k] for k in range(found)], near)
         counts.append(found)
     assert any(counts)

@@ -54,3 +54,21 @@ def check_gradient(m: cardan.MjModel, d: cardan.MjData) -> None:
         reported = d.solver.gradient[d.solver_niter[0] - 1]
         assert reported > 100.0 * rounding
         assert np.linalg.norm(gradient) / (m.stat.meaninertia * m.nv) == pytest.approx(reported, rel=1e-6)
+
+
+def test_free_bodies_with_diagonal_inertia_are_not_coupled() -> None:
+    """Rounding errors of the factor of M do not count as entries."""
+    body = (
+        '<body pos="{0} 0 .1" euler="10 {1} 30"><freejoint/><geom type="box" size=".1 .12 .15" pos="{2} 0 0"/></body>'
+    )
+    for offset, coupled in ((0.0, False), (0.01, True)):
+        bodies = "".join(body.format(k, 20 * k, offset) for k in range(3))
+        m = cardan.MjModel.from_xml_string(
+            f"""<mujoco><option solver="CG"/>
+            <worldbody><geom type="plane" size="5 5 1"/>{bodies}</worldbody></mujoco>""",
+            compat="4.0",
+        )
+        d = cardan.MjData(m)
+        cardan.mj_forward(m, d)
+        assert d.nefc > 0
+        assert (d.view.work.ncoupled > 0) == coupled

@@ -11,6 +11,9 @@ from cardan.maths.vector import MINVAL
 from cardan.model.kernel_views import Data, Model
 from cardan.solver.islands import dof_range
 
+ROUNDED = 2e-15
+"""Sum of the entries of a row of the unit triangular factor of M below which they are rounding errors."""
+
 
 @kernel
 def inertia_scale(m: Model, d: Data, island: int) -> float:
@@ -26,7 +29,8 @@ def inertia_scale(m: Model, d: Data, island: int) -> float:
 def load_factor(m: Model, d: Data, island: int) -> None:
     """Copy the pivots of the factor of M to island order, and list the dofs whose rows have off-diagonal entries.
 
-    Rows of balls, and of vertices that slide along three axes, have no off-diagonal entries.
+    Rows of vertices that slide along three axes have none. Those of free bodies with diagonal inertia have only
+    rounding errors.
     """
     first, n = dof_range(d, island)
     count = 0
@@ -36,7 +40,7 @@ def load_factor(m: Model, d: Data, island: int) -> None:
         size = 0.0
         for k in range(m.aux.M_rowadr[i] + 1, m.aux.M_rowadr[i + 1]):
             size += abs(d.qLD[k])
-        if size != 0.0:
+        if not size <= ROUNDED:
             d.work.coupled[count] = p
             count += 1
     d.work.ncoupled = count
