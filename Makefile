@@ -12,7 +12,7 @@ WORKERS ?= 2
 # a wide set of models, for comparisons and benchmarks
 MODELS ?= ../shared/models
 
-.PHONY: demo later test test-models test-interpreted wheel test-wheel test-pythons clients bench docs lint venv models
+.PHONY: demo later test test-models test-interpreted wheel test-wheel test-pythons clients clients-later bench docs lint venv models
 
 demo: venv
 	@mkdir -p build
@@ -61,6 +61,15 @@ clients: .venv-clients/.installed
 .venv-clients/.installed: tests/clients/requirements.txt
 	@.venv-clients/bin/python -m pip --version >/dev/null 2>&1 || "$(PYTHON)" -m venv .venv-clients
 	@.venv-clients/bin/python -m pip --disable-pip-version-check --quiet --no-input install --no-deps -r $<
+	@touch $@
+
+# newest versions of other packages on MuJoCo 4.0 and on Cardan, and the table docs/clients-later.md
+clients-later: .venv-later-clients/.installed
+	PYTHONPATH=src:tests .venv-later-clients/bin/python -m clients.later_programs
+
+.venv-later-clients/.installed: tests/clients/requirements-later.txt
+	@.venv-later-clients/bin/python -m pip --version >/dev/null 2>&1 || "$(PYTHON)" -m venv .venv-later-clients
+	@.venv-later-clients/bin/python -m pip --disable-pip-version-check --quiet --no-input install --no-deps -r $<
 	@touch $@
 
 # without the wide set of models only some run

@@ -61,7 +61,7 @@ def find_policies(m: MjModel) -> None:
         policy[_driven_trees(m) & automatic] = AUTO_NEVER
     if m.nflex:
         policy[_unconstrained_trees(m) & automatic] = AUTO_NEVER
-    for tree, reason in _forbidden(m):
+    for tree, reason in _forbidden(m) if m.ntendon else ():
         if policy[tree] > NEVER:
             raise MjcfError(f"tree {tree} may not sleep, but its policy allows it: it is moved by {reason}")
         if policy[tree] < NEVER:

@@ -198,11 +198,12 @@ def statistics(m: MjModel) -> dict[str, Any]:
     """Return the fields of ``m.stat`` by name, as Python numbers or tuples, for `canonical_tree`."""
     memory = internals.memory(m)
     return {
-        field.name.removeprefix("stat."): (
-            memory.scalars[field.name].item() if field.is_scalar else plain(memory.arrays[field.name])
-        )
-        for field in MODEL.members("stat.")
+        short: memory.scalars[name].item() if is_scalar else tuple(memory.arrays[name].tolist())
+        for short, name, is_scalar in _STATISTICS
     }
+
+
+_STATISTICS = [(field.name.removeprefix("stat."), field.name, field.is_scalar) for field in MODEL.members("stat.")]
 
 
 # --- origins ----------------------------------------------------------------------------------------------------------
