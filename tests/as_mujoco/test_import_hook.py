@@ -103,6 +103,16 @@ def test_plain_modules_of_an_installed_package(tmp_path: Path) -> None:
         assert expected in (result.stdout + result.stderr), result.stderr
 
 
+def test_tables_of_an_installed_package(tmp_path: Path) -> None:
+    """``mujoco.introspect``, tables of the C library's functions and structures, is that of an installed package."""
+    folder = tmp_path / "mujoco" / "introspect"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text("")
+    (folder / "structs.py").write_text("STRUCTS = {}")
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); from mujoco.introspect import structs as s; s.STRUCTS"
+    subprocess.run([sys.executable, "-m", "cardan.as_mujoco", "-c", code], check=True)
+
+
 def test_packages_of_later_versions() -> None:
     """Modules of 4.0: `rendering` with its parts, and `_specs`."""
     code = """

@@ -131,7 +131,7 @@ with warp.ScopedDevice("cpu"):
         for part in name.split("."):
             value = getattr(value, part)
         result += np.ravel(value.numpy()).astype(float).tolist()
-    for name in ("qpos", "qM", "qacc", "xpos"):
+    for name in ("qpos", "qacc", "xpos"):
         result += np.ravel(getattr(data, name).numpy()).astype(float).tolist()
     mujoco_warp.get_data_into(d, m, data)
 result += d.qacc.tolist()

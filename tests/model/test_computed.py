@@ -12,6 +12,8 @@ import pytest
 from later import later_run
 
 import cardan
+from cardan.model.fields_derived import OF_FLEXES
+from cardan.model.tables import DATA
 
 XML = """
 <mujoco>
@@ -233,11 +235,37 @@ def test_named_access() -> None:
     assert m.joint("b").dampingpoly.shape == (3, 2)
 
 
-@pytest.mark.parametrize(("name", "feature"), [("flex_interp", "elasticity"), ("oct_points", "octrees")])
-def test_fields_of_missing_features(name: str, feature: str) -> None:
-    """The error names the feature."""
-    m, d = state_of(XML.format(jacobian="dense"), "4.0")
-    with pytest.raises(AttributeError, match=rf"{name} is not supported yet \(.*{feature}"):
+FLEX = """<mujoco><worldbody><body name="b">
+<flexcomp name="f" type="grid" dim="2" count="2 2 1" spacing=".1 .1 .1"/></body>
+</worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("name", ["flex_interp", "flexvert_lambda"])
+def test_fields_of_missing_features(name: str) -> None:
+    """The error names the feature; without flexes, arrays of flexes are empty."""
+    m = cardan.MjModel.from_xml_string(FLEX, compat="4.0")
+    d = cardan.MjData(m)
+    with pytest.raises(AttributeError, match=rf"{name} is not supported yet \(.*lex"):
         getattr(m if name == "flex_interp" else d, name)
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         d.nonsense  # noqa: B018
+
+
+def test_arrays_of_flexes_without_flexes() -> None:
+    """Programs that list all fields find empty arrays of the shapes of 4.0.0."""
+    code = """
+m = mujoco.MjModel.from_xml_string("<mujoco/>")
+d = mujoco.MjData(m)
+out = {}
+for name in names:
+    owner = next((x for x in (m, d) if hasattr(x, name)), None)
+    out[name] = None if owner is None else (getattr(owner, name).shape, str(getattr(owner, name).dtype))
+"""
+    wanted = later_run(code, names=tuple(OF_FLEXES))
+    m = cardan.MjModel.from_xml_string("<mujoco/>", compat="4.0")
+    d = cardan.MjData(m)
+    for name, expected in wanted.items():
+        for owner in (m,) if name in DATA.by_name else (m, d):
+            found = getattr(owner, name)
+            assert found.size == 0, name
+            assert expected is None or (found.ndim, found.dtype) == (len(expected[0]), expected[1]), name

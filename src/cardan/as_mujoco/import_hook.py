@@ -15,6 +15,7 @@ from typing import Any
 from cardan.as_mujoco.modules import NAME, SUBMODULES, fill, version
 
 BESIDE = {
+    "introspect": "pip install mujoco",
     "mjx": "pip install mujoco-mjx",
     "sysid": "pip install 'mujoco[sysid]>=4.0'",
     "usd": "pip install 'mujoco[usd]>=4.0'",

@@ -10,9 +10,9 @@ from weakref import ref
 
 import numpy as np
 
-from cardan.jit.memory.fields import Field, Struct
+from cardan.jit.memory.fields import DTYPES, Field, Struct
 from cardan.jit.memory.struct import StructMemory
-from cardan.model.fields_derived import BOOLEAN, CONSTANT, MISSING, View, constant
+from cardan.model.fields_derived import BOOLEAN, CONSTANT, MISSING, OF_FLEXES, View, constant
 from cardan.model.renumbered import live
 
 
@@ -55,6 +55,14 @@ class WithoutMemory(np.ndarray):
 def without_memory(array: np.ndarray) -> np.ndarray:
     """Return a read-only view of an array whose errors name the memory of contacts as the reason."""
     return read_only(array.view(WithoutMemory))
+
+
+def empty_field(m: Any, name: str) -> np.ndarray | None:
+    """Return a missing field of flexes for a model without flexes: an array without elements. Otherwise return None."""
+    if name not in OF_FLEXES or m._memory.sizes["nflex"]:
+        return None
+    dtype, shape = OF_FLEXES[name]
+    return np.zeros((0, *shape), bool if dtype == "u1" else DTYPES[dtype])
 
 
 def no_field(owner: str, name: str) -> AttributeError:

@@ -266,6 +266,24 @@ BOOLEAN = frozenset(
 )
 """Fields of bytes that are of the type bool in MuJoCo 4.0."""
 
+OF_FLEXES: dict[str, tuple[str, tuple[int, ...]]] = {
+    **dict.fromkeys(("flex_cellnum",), ("i4", (3,))),
+    **dict.fromkeys(("flex_node", "flex_node0", "flex_size", "flex_vert0"), ("f8", (3,))),
+    **dict.fromkeys(("flex_interp", "flex_passive", "flex_nodeadr", "flex_nodenum", "flex_nodebodyid"), ("i4", ())),
+    **dict.fromkeys(("flex_elemtexcoord", "flex_vertedgeadr", "flex_vertedgenum"), ("i4", ())),
+    **dict.fromkeys(("flexedge_J_rownnz", "flexedge_J_rowadr", "flexedge_J_colind", "flexvert_conage"), ("i4", ())),
+    **dict.fromkeys(("flexvert_J_rownnz", "flexvert_J_rowadr", "flexvert_J_colind", "flex_vertedge"), ("i4", (2,))),
+    **dict.fromkeys(("flexelem_krot", "flexvert_lambda"), ("f8", ())),
+    **dict.fromkeys(("flexvert_J", "flexvert_length"), ("f8", (2,))),
+    **dict.fromkeys(("efm0_L_rownnz", "efm0_L_rowadr", "efm0_L_colind", "efm0_dofid", "efmC_perm"), ("i4", ())),
+    "efm0_L": ("f8", ()),
+    "flex_hessian_valid": ("u1", ()),
+    "flex_vertmetric": ("f8", (4,)),
+    "flexvert_hessian": ("f8", (6,)),
+    "flexedge_hessian": ("f8", (9,)),
+}
+"""Missing fields of flexes in versions 3.4 to 4.0: type, and shape of an element. Models without flexes have none."""
+
 MISSING: dict[str, str] = {
     r"flexedge_J_\w+|nJfe": "sparse Jacobians of edges in the model; they are in the data",
     r"n?flex\w*|nJfe|efm\w*|nefm\w*": "interpolated and plastic flexes, and memory of implicit elasticity",

@@ -19,9 +19,9 @@ from cardan.jit.front.stage import SINGLE, Form
 from cardan.jit.memory.struct import StructMemory
 from cardan.jit.memory.view import InterpretedView
 from cardan.model.attributes import ArrayAttribute, not_settable, scalar_property, set_array
-from cardan.model.computed import add_views, no_field, shown_array
+from cardan.model.computed import add_views, empty_field, no_field, shown_array
 from cardan.model.derived import ADDRESSES, share_derived
-from cardan.model.fields_derived import DATA_VIEWS
+from cardan.model.fields_derived import DATA_VIEWS, OF_FLEXES
 from cardan.model.fields_own import MEMORY_WIDTH
 from cardan.model.mjmodel import MjModel
 from cardan.model.named import DataNames
@@ -311,6 +311,8 @@ class MjData(Native, DataNames):
     def __getattr__(self, name: str) -> np.ndarray:
         """Return an array, and store it as an attribute, so that later requests find it there."""
         if name not in ARRAYS:
+            if (none := empty_field(self.model, name) if name in OF_FLEXES else None) is not None:
+                return none
             raise no_field(type(self).__name__, name)
         memory = self.__dict__["_memory"]
         if memory.sizes["is_4_0"] and name in REPLACED:

@@ -33,7 +33,7 @@ from cardan.model.attributes import (
     set_array,
     standalone_memory,
 )
-from cardan.model.computed import add_views, no_field, shown_array, without_memory
+from cardan.model.computed import add_views, empty_field, no_field, shown_array, without_memory
 from cardan.model.derived import DERIVATIONS, attach_derived, copy_derived, share_derived
 from cardan.model.fields_derived import MODEL_VIEWS
 from cardan.model.fields_later import FLAGS, RENAMED_ARRAYS
@@ -381,7 +381,9 @@ class MjModel(Native, ModelNames):
         elif name in RENAMED_ARRAYS:
             value = getattr(self, RENAMED_ARRAYS[name])
         else:
-            raise no_field(type(self).__name__, name)
+            value = empty_field(self, name)
+            if value is None:
+                raise no_field(type(self).__name__, name)
         return self.__dict__.setdefault(name, value)
 
     def __dir__(self) -> list[str]:
