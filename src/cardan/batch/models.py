@@ -6,6 +6,7 @@ Once a field is expanded, each world has its own slot table. Slots of expanded f
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import copy
 from difflib import get_close_matches
@@ -91,14 +92,18 @@ def unknown_field(name: str, fields: Collection[str], of: str) -> ValueError:
 
 
 def _check_effect(name: str, m: MjModel) -> None:
-    """Raise ValueError if a field would have no effect, because all worlds share a size or flag of the model `m`."""
+    """Report a field without effect, because all worlds share a size or flag of the model `m`.
+
+    Memory of contacts that stick is missing: ValueError. A flag of MuJoCo 4.0, which accepts this, is False: UserWarning.
+    """
     if name in REMEMBERED and m.nstick == 0:
         raise ValueError(f"expand('{name}'): {NO_MEMORY}")
     for flag, names in FLAGS.items():
         if name in names and not getattr(m, flag):
-            raise ValueError(
+            warnings.warn(
                 f"expand('{name}') has no effect, since {flag} of the batch's model is False: set model.{flag} = True "
-                "before the batch is made"
+                "before the batch is made",
+                stacklevel=4,
             )
 
 
@@ -130,7 +135,7 @@ class WorldModels:
 
         Raises:
             FatalError: the caller's models are set.
-            ValueError: there is no such field, it can't differ between worlds, or it has no effect in this model.
+            ValueError: there is no such field, it can't differ between worlds, or there is no memory for it.
         """
         if name not in MODEL_FIELDS:
             if name in MODEL.slot:
