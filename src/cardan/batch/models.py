@@ -91,20 +91,14 @@ def unknown_field(name: str, fields: Collection[str], of: str) -> ValueError:
     return ValueError(f"'{name}' is not a field of {of}{guess(name, fields)}")
 
 
-def _check_effect(name: str, m: MjModel) -> None:
-    """Report a field without effect, because all worlds share a size or flag of the model `m`.
-
-    Memory of contacts that stick is missing: ValueError. A flag of MuJoCo 4.0, which accepts this, is False: UserWarning.
-    """
-    if name in REMEMBERED and m.nstick == 0:
-        raise ValueError(f"expand('{name}'): {NO_MEMORY}")
+def _warn_without_effect(name: str, m: MjModel) -> None:
+    """Warn if a field has no effect, because all worlds share a size or flag of the model `m`."""
+    reason = NO_MEMORY if name in REMEMBERED and m.nstick == 0 else ""
     for flag, names in FLAGS.items():
         if name in names and not getattr(m, flag):
-            warnings.warn(
-                f"expand('{name}') has no effect, since {flag} of the batch's model is False: set model.{flag} = True "
-                "before the batch is made",
-                stacklevel=4,
-            )
+            reason = f"{flag} of the batch's model is False: set model.{flag} = True before the batch is made"
+    if reason:
+        warnings.warn(f"expand('{name}') has no effect: {reason}", stacklevel=4)
 
 
 class WorldModels:
@@ -135,7 +129,7 @@ class WorldModels:
 
         Raises:
             FatalError: the caller's models are set.
-            ValueError: there is no such field, it can't differ between worlds, or there is no memory for it.
+            ValueError: there is no such field, or it can't differ between worlds.
         """
         if name not in MODEL_FIELDS:
             if name in MODEL.slot:
@@ -143,7 +137,7 @@ class WorldModels:
             raise unknown_field(name, MODEL_FIELDS, "MjModel that can be expanded")
         if self.given is not None:
             raise FatalError(f"expand('{name}'): set_models set the caller's models; give those the values instead")
-        _check_effect(name, self.shown)
+        _warn_without_effect(name, self.shown)
         values = self.asked[name] = self.own(name)
         return self._shown(name, values)
 
