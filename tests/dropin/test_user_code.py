@@ -26,6 +26,8 @@ LATER = {
     "d.bind": "binding of elements",
     "mujoco.mj_setKeyframe(m,d,4)": "a function of later versions",
     "st,se=R([m]*2,d,s,nstep=5)": "several models in a rollout",
+    "sorted(n for n in dir(m.opt) if not n.startswith(('_', 'ccd_')))": "options of later versions",
+    "d.island_dofnum.shape, d.dof_island.shape, d.tree_island if hasattr(d,'tree_island') else 0": "later fields",
 }
 """Lines of pieces that use a feature of versions after 3.1.6, and the feature; 3.1.6 fails, or has fewer names."""
 
