@@ -57,10 +57,12 @@ def without_memory(array: np.ndarray) -> np.ndarray:
     return read_only(array.view(WithoutMemory))
 
 
-def empty_field(m: Any, name: str) -> np.ndarray | None:
-    """Return a missing field of flexes for a model without flexes: an array without elements. Otherwise return None."""
+def empty_field(m: Any, name: str) -> np.ndarray | int | None:
+    """Return a missing field of flexes for a model without flexes: an empty array, or the size 0. Otherwise None."""
     if name not in OF_FLEXES or m._memory.sizes["nflex"]:
         return None
+    if name.startswith("n"):
+        return 0
     dtype, shape = OF_FLEXES[name]
     return np.zeros((0, *shape), bool if dtype == "u1" else DTYPES[dtype])
 
@@ -79,21 +81,45 @@ def views_of(struct: Struct, rows: Iterable[View], constants: bool = False) -> l
     return [row for row in (*rows, *fixed) if row.field.name not in struct.by_name]
 
 
+def size_names(struct: Struct, rows: Iterable[View]) -> tuple[str, ...]:
+    """Return the names of all sizes of a model: of its integers that start with "n", stored and computed."""
+    fields = [*struct.fields, *(row.field for row in views_of(struct, rows, constants=True))]
+    return tuple(f.name for f in fields if f.is_scalar and f.dtype == "i8" and f.name.startswith("n"))
+
+
 def add_views(cls: Any, struct: Struct, rows: Iterable[View], constants: bool = False) -> dict[str, Callable[..., Any]]:
     """Add a property for each computed field to a class. Return the functions of rows that replace other fields."""
     of_model = cls.__name__ == "MjModel"
     for row in views_of(struct, rows, constants):
         setattr(cls, row.field.name, _property(row, of_model))
-    return {row.field.name: _shown(row) for row in rows if row.of_4_0}
+    return {row.field.name: _shown(row, of_model) for row in rows if row.of_4_0}
 
 
-def _shown(row: View) -> Callable[..., Any]:
-    """Return the function that computes the array of a row as programs see it."""
-    compute, back, name = row.compute, row.back, row.field.name
-    if back is None:
+def _unchanged(row: View, m: Any, d: Any, values: Any) -> None:
+    """Raise ValueError if `values` of a computed field of data differ from those that it has."""
+    if not np.array_equal(values, row.compute(m, d)):
+        raise ValueError(f"{row.field.name} follows from other fields: it can't be set to other values")
+
+
+def _shown(row: View, of_model: bool) -> Callable[..., Any]:
+    """Return the function that computes a row as programs see it.
+
+    Arrays of models are read-only. Computed arrays of data without `View.back` can be set to their own values, as
+    programs do that copy all fields.
+    """
+    compute, name = row.compute, row.field.name
+    if of_model or row.field.is_scalar:
         return lambda *owners: read_only(compute(*owners))
-    # a weak reference, because the data keeps the array
-    return lambda m, d: live(d, name, compute(m, d), partial(_put_back, back, m, ref(d)))
+    back = row.back or partial(_unchanged, row)
+
+    def get(m: Any, d: Any) -> np.ndarray:
+        values = compute(m, d)
+        if not values.flags.writeable:
+            return values  # it replaces memory that is not allocated
+        # a weak reference, because the data keeps the array
+        return live(d, name, values, partial(_put_back, back, m, ref(d)))
+
+    return get
 
 
 def _put_back(back: Callable[..., None], m: Any, d: Any, values: np.ndarray) -> None:
@@ -103,11 +129,14 @@ def _put_back(back: Callable[..., None], m: Any, d: Any, values: np.ndarray) -> 
 
 
 def _property(row: View, of_model: bool) -> property:
-    shown = _shown(row)
+    shown = _shown(row, of_model)
     if of_model:
         return property(shown, doc=row.field.doc)
 
     def put(d: Any, value: Any) -> None:
-        shown(d.model, d)[...] = value
+        if row.field.is_scalar:
+            _unchanged(row, d.model, d, value)
+        else:
+            shown(d.model, d)[...] = value
 
-    return property(lambda d: shown(d.model, d), put if row.back else None, doc=row.field.doc)
+    return property(lambda d: shown(d.model, d), put, doc=row.field.doc)

@@ -1272,11 +1272,14 @@ class ModelFields:
     mesh_polymap: NDArray[int32]
     noct: int
     nplastic: int
+    nflexnode: int
     nefm0dof: int
     nefm0L: int
     nefmCvert: int
     jnt_springyield: NDArray[float64]
     tendon_springyield: NDArray[float64]
+    flex_plasticmode: NDArray[int32]
+    flex_yield: NDArray[float64]
     mesh_octnum: NDArray[int32]
     oct_depth: NDArray[int32]
     oct_child: NDArray[int32]
@@ -1286,6 +1289,8 @@ class ModelFields:
     jnt_plasticadr: NDArray[int32]
     tendon_plasticadr: NDArray[int32]
     mesh_octadr: NDArray[int32]
+    flex_plasticadr: NDArray[int32]
+    flex_vertcell: NDArray[int32]
     tex_contenttypeadr: NDArray[int32]
     tex_data: NDArray[uint8]
     opt: _Option

@@ -36,7 +36,7 @@ class View(NamedTuple):
         compute: function of a model, or of a model and its data.
         of_4_0: whether the field of this name in 3.1.6 differs; the view is for models of compat 4.0.
         back: function of a model, its data and changed values, which writes them into the data. Without it, the
-            attribute is read-only.
+            attribute can be set to the values that it has, and to no others.
     """
 
     field: Field
@@ -74,10 +74,12 @@ def _pattern(prefix: str, rows: str, size: str, what: str, pattern: Compute) -> 
 CONSTANT: dict[str, tuple[Field, ...]] = {
     "0": (
         *(Field(name, "i8", (), "size of a feature that Cardan does not have yet: 0") for name in (
-            *("noct", "nplastic", "nefm0dof", "nefm0L", "nefmCvert"),
+            *("noct", "nplastic", "nflexnode", "nefm0dof", "nefm0L", "nefmCvert"),
         )),
         Field("jnt_springyield", "f8", ("njnt",), "yield threshold of the spring; 0: elastic"),
         Field("tendon_springyield", "f8", ("ntendon",), "yield threshold of the spring; 0: elastic"),
+        Field("flex_plasticmode", "i4", ("nflex",), "kind of plasticity; 0: elastic"),
+        Field("flex_yield", "f8", ("nflex", 2), "yield thresholds; 0: elastic"),
         Field("sensor_intprm", "i4", ("nsensor", 3), "integer parameters"),
         Field("mesh_octnum", "i4", ("nmesh",), "number of octree nodes"),
         Field("oct_depth", "i4", (0,), "depth of an octree node"),
@@ -90,6 +92,8 @@ CONSTANT: dict[str, tuple[Field, ...]] = {
         Field("jnt_plasticadr", "i4", ("njnt",), "start in the plastic state; -1: none"),
         Field("tendon_plasticadr", "i4", ("ntendon",), "start in the plastic state; -1: none"),
         Field("mesh_octadr", "i4", ("nmesh",), "first octree node; -1: none"),
+        Field("flex_plasticadr", "i4", ("nflex",), "start in the plastic state; -1: none"),
+        Field("flex_vertcell", "i4", ("nflexvert",), "cell of nodes that moves a vertex; -1: none"),
         Field("tex_contenttypeadr", "i4", ("ntex",), "start of the content type; -1: none"),
     ),
 }  # fmt: skip
@@ -205,7 +209,15 @@ MODEL_VIEWS: tuple[View, ...] = (
 DATA_VIEWS: tuple[View, ...] = (
     _view("M", "f8", ("nC",), "inertia matrix, lower triangle", sparse.inertia_matrix, back=sparse.set_inertia),
     _view("qLD", "f8", ("nC",), "factor L' D L of M", sparse.factor, True, sparse.set_factor),
-    _view("ten_J", "f8", ("nJten",), "Jacobians of the lengths, sparse", sparse.tendon_jacobian, of_4_0=True),
+    _view(
+        "ten_J",
+        "f8",
+        ("nJten",),
+        "Jacobians of the lengths, sparse",
+        sparse.tendon_jacobian,
+        of_4_0=True,
+        back=sparse.set_tendon_jacobian,
+    ),
     _view(
         "actuator_moment",
         "f8",
@@ -267,7 +279,10 @@ BOOLEAN = frozenset(
 """Fields of bytes that are of the type bool in MuJoCo 4.0."""
 
 OF_FLEXES: dict[str, tuple[str, tuple[int, ...]]] = {
-    **dict.fromkeys(("flex_cellnum",), ("i4", (3,))),
+    **dict.fromkeys(("nJfe", "nefmA", "nefmK", "nefmL", "nefmT", "nefmcon", "nefmdof"), ("i8", ())),
+    **dict.fromkeys(("efm_K_colind", "efm_con_ind", "efm_dofid"), ("i4", ())),
+    **dict.fromkeys(("efm_K_val", "efm_con_val", "efm_L"), ("f8", ())),
+    "flex_cellnum": ("i4", (3,)),
     **dict.fromkeys(("flex_node", "flex_node0", "flex_size", "flex_vert0"), ("f8", (3,))),
     **dict.fromkeys(("flex_interp", "flex_passive", "flex_nodeadr", "flex_nodenum", "flex_nodebodyid"), ("i4", ())),
     **dict.fromkeys(("flex_elemtexcoord", "flex_vertedgeadr", "flex_vertedgenum"), ("i4", ())),
@@ -282,7 +297,8 @@ OF_FLEXES: dict[str, tuple[str, tuple[int, ...]]] = {
     "flexvert_hessian": ("f8", (6,)),
     "flexedge_hessian": ("f8", (9,)),
 }
-"""Missing fields of flexes in versions 3.4 to 4.0: type, and shape of an element. Models without flexes have none."""
+"""Missing fields of flexes in versions 3.4 to 4.0: type, and shape of an element; sizes start with n. Models without
+flexes have no elements of them."""
 
 MISSING: dict[str, str] = {
     r"flexedge_J_\w+|nJfe": "sparse Jacobians of edges in the model; they are in the data",

@@ -308,7 +308,7 @@ class MjData(Native, DataNames):
                 self.__dict__["_resume_address"] = self._resume.ctypes.data
                 self._native[CALL_IDENTITY] = id(self.model)
 
-    def __getattr__(self, name: str) -> np.ndarray:
+    def __getattr__(self, name: str) -> Any:
         """Return an array, and store it as an attribute, so that later requests find it there."""
         if name not in ARRAYS:
             if (none := empty_field(self.model, name) if name in OF_FLEXES else None) is not None:

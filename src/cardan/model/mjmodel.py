@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import lru_cache
 from importlib import import_module
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from cardan.model.attributes import (
     set_array,
     standalone_memory,
 )
-from cardan.model.computed import add_views, empty_field, no_field, shown_array, without_memory
+from cardan.model.computed import add_views, empty_field, no_field, read_only, shown_array, size_names, without_memory
 from cardan.model.derived import DERIVATIONS, attach_derived, copy_derived, share_derived
 from cardan.model.fields_derived import MODEL_VIEWS
 from cardan.model.fields_later import FLAGS, RENAMED_ARRAYS
@@ -386,6 +386,14 @@ class MjModel(Native, ModelNames):
                 raise no_field(type(self).__name__, name)
         return self.__dict__.setdefault(name, value)
 
+    _size_fields: ClassVar[tuple[str, ...]]
+    """Names of all sizes, as in MuJoCo 4.0, whose client MJX reads them."""
+
+    @property
+    def _sizes(self) -> np.ndarray:
+        """Values of all sizes (nsize,), in the order of `_size_fields`."""
+        return read_only(np.array([getattr(self, name) for name in self._size_fields]))
+
     def __dir__(self) -> list[str]:
         return dir(type(self))  # without the private attributes of instances
 
@@ -531,5 +539,6 @@ for _field in MODEL.members(""):
         setattr(MjModel, _field.name, ArrayAttribute(_field.name, _field.doc))
 REPLACED = add_views(MjModel, MODEL, MODEL_VIEWS, constants=True)
 """Functions that compute the fields whose shapes differ in models of compat 4.0."""
+MjModel._size_fields = size_names(MODEL, MODEL_VIEWS)
 for _group in ("opt", "stat", "vis"):
     setattr(MjModel, _group, ArrayAttribute(_group, "Options of one kind."))

@@ -28,7 +28,18 @@ RETYPED: dict[str, Any] = {"tex_adr": np.int64, "flex_edgeequality": np.int32}
 """Fields of a model whose elements have another type in MuJoCo 4.0, and this type."""
 
 
-class RenumberedArray(np.ndarray):
+class Linked(np.ndarray):
+    """Array whose assignments also change another array. Results of computations are plain arrays and numbers."""
+
+    def __array_wrap__(self, array: np.ndarray, context: Any = None, return_scalar: bool = False) -> Any:
+        """Return the result of a computation: a plain array or number; if it was made in place, the array itself."""
+        if array is self:
+            return self
+        plain = np.asarray(array)
+        return plain[()] if plain.ndim == 0 else plain
+
+
+class RenumberedArray(Linked):
     """Copy of an array in other numbers. Assignments to elements also change the array itself; slices are read-only."""
 
     _source: np.ndarray | None = None
@@ -62,7 +73,7 @@ def in_process(name: str, array: np.ndarray) -> np.ndarray:
     return shown
 
 
-class WriteThrough(np.ndarray):
+class WriteThrough(Linked):
     """Copy of an array in another form. Assignments to it and to its views also change the array itself."""
 
     _whole: np.ndarray | None = None

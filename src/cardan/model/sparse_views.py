@@ -185,6 +185,20 @@ def tendon_jacobian(m: MjModel, d: MjData) -> np.ndarray:
     return _gathered(tendons(m), full)
 
 
+def set_tendon_jacobian(m: MjModel, d: MjData, values: np.ndarray) -> None:
+    """Write values in the pattern of `tendons` into the Jacobian of tendons, in the storage that the data has."""
+    dense, pattern = internals.array(d, "ten_J"), tendons(m)
+    full = np.zeros_like(dense)
+    full[np.repeat(np.arange(len(pattern[0])), pattern[0]), pattern[2]] = values
+    length, start = internals.array(d, "ten_J_rownnz"), internals.array(d, "ten_J_rowadr")
+    if not length.any():
+        dense[...] = full
+        return
+    columns, stored = internals.array(d, "ten_J_colind").ravel(), dense.reshape(-1)
+    for tendon, (n, first) in enumerate(zip(length.tolist(), start.tolist(), strict=True)):
+        stored[first : first + n] = full[tendon, columns[first : first + n]]
+
+
 def actuator_moment(m: MjModel, d: MjData) -> np.ndarray:
     """Return the moments of actuators in the pattern of `moments`."""
     return _gathered(moments(m), internals.array(d, "actuator_moment"))
