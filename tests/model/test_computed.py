@@ -137,6 +137,26 @@ def test_computed_fields_that_write_back() -> None:
     assert d.M is kept and not (kept == 3.0).all()
 
 
+def test_computed_arrays_follow_the_number_of_rows() -> None:
+    """Arrays by rows are read while rows come and go; what an earlier read returned keeps its length."""
+    m = cardan.MjModel.from_xml_string(
+        """<mujoco><worldbody><geom type="plane" size="1 1 1"/>
+        <body pos="0 0 .2"><freejoint/><geom type="box" size=".1 .1 .1"/></body></worldbody></mujoco>""",
+        compat="4.0",
+    )
+    d = cardan.MjData(m)
+    lengths = set()
+    for height in (0.099, 0.5, 0.2, 0.099):
+        d.qpos[:] = 0, 0, height, 1, 0, 0, 0
+        cardan.mj_forward(m, d)
+        for name in ("map_efc2iefc", "map_iefc2efc", "iefc_type", "efc_Y_rownnz"):
+            assert getattr(d, name).shape == (d.nefc,), name
+        assert d.island_nefc.shape == (d.nisland,)
+        lengths.add(d.nefc)
+    assert len(lengths) == 2
+    assert not np.may_share_memory(d.iefc_type, d.efc_type)
+
+
 def test_gravity_compensation_as_a_switch() -> None:
     """``flg_gravcomp`` switches compensation off and on, also for values that were set after compilation."""
     body = "<body><joint type='slide' axis='0 0 1'/><geom size='.1' mass='2'/></body>"

@@ -103,7 +103,7 @@ def test_fill_does_not_depend_on_numbers():
 
 
 def test_the_solver_arranges_rows_anew_when_find_islands_did_not():
-    """What find_islands arranged serves one run of a solver, which reorders the dofs of the island."""
+    """The arrangement of `find_islands` serves one run of a solver, which reorders the dofs of the island."""
     m = cardan.MjModel.from_xml_string(table_xml(last=False), compat="4.0")
     d = cardan.MjData(m)
     cardan.mj_forward(m, d)

@@ -1,4 +1,4 @@
-"""What stages leave out of trees that sleep: values that stay, sensors and activations, detection, shared bases."""
+"""Stages and trees that sleep: values that stay, sensors and activations, detection, shared bases."""
 
 import numpy as np
 import pytest

@@ -97,7 +97,8 @@ def add_views(cls: Any, struct: Struct, rows: Iterable[View], constants: bool = 
 
 def _unchanged(row: View, m: Any, d: Any, values: Any) -> None:
     """Raise ValueError if `values` of a computed field of data differ from those that it has."""
-    if not np.array_equal(values, row.compute(m, d)):
+    own = np.asarray(row.compute(m, d))
+    if not np.array_equal(values, own, equal_nan=own.dtype.kind == "f"):
         raise ValueError(f"{row.field.name} follows from other fields: it can't be set to other values")
 
 

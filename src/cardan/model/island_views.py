@@ -55,7 +55,7 @@ def dofs(m: MjModel, d: MjData) -> np.ndarray:
 
 
 def rows(m: MjModel, d: MjData) -> np.ndarray:
-    """Return the island of each constraint row; 0 if there are no islands (nefc,)."""
+    """Return the island of each constraint row (nefc,); without islands, zeros."""
     return internals.array(d, "efc_island")[: d.nefc] if d.nisland else _nothing(d.nefc)
 
 

@@ -98,14 +98,16 @@ def write_through(values: np.ndarray, back: Callable[[np.ndarray], None]) -> np.
 
 
 def live(owner: Any, name: str, values: np.ndarray, back: Callable[[np.ndarray], None]) -> np.ndarray:
-    """Return the array `write_through` of a model or data. All calls with the same name return the same array.
+    """Return the array `write_through` of a model or data. Calls with the same name and shape return the same array.
 
-    Each call updates its values, so that the array follows changes of the memory when the attribute is read.
+    Each call updates its values, so that the array follows changes of the memory when the attribute is read. The array
+    owns its memory: `values` may be a view of another array.
     """
     kept: dict[str, np.ndarray] = owner.__dict__.setdefault("_live", {})
     shown = kept.get(name)
     if shown is None or shown.shape != values.shape:
-        return kept.setdefault(name, write_through(values, back))
+        kept[name] = write_through(values.copy(), back)
+        return kept[name]
     shown.view(np.ndarray)[...] = values
     return shown
 

@@ -111,7 +111,7 @@ def _stiffness(values: dict[str, Any], flex: Flex, dim: int) -> np.ndarray:
 
 
 def _flaps(elem: np.ndarray, edge: np.ndarray) -> np.ndarray:
-    """Return the two vertices opposite to each edge of a shell (nedge, 2); -1 where there is no second triangle."""
+    """Return the two vertices opposite to each edge of a shell (nedge, 2); -1 in place of a missing one."""
     ends, opposite = hinges(elem)
     count = int(elem.max()) + 1
     key, wanted = ends[:, 0] * count + ends[:, 1], edge[:, 0] * count + edge[:, 1]

@@ -3,7 +3,7 @@
 All calls go through `cuda.bindings.driver` (extra ``cardan[cuda]``), or through another object with the same interface;
 tests use one that records all calls. All resources are freed when the `Gpu` is closed, or earlier.
 
-This module was written and tested without a GPU (see docs/status.md).
+It ran on one GPU; tests use a fake driver (docs/gpu.md).
 """
 
 from __future__ import annotations
