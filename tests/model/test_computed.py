@@ -137,6 +137,20 @@ def test_computed_fields_that_write_back() -> None:
     assert d.M is kept and not (kept == 3.0).all()
 
 
+def test_changes_in_place_reach_the_data_and_nothing_else() -> None:
+    m, d = state_of(XML.format(jacobian="dense"), "4.0")
+    before, held = d.qM.copy(), d.M
+    d.M += 1.0
+    np.testing.assert_array_equal(d.qM[m.dof_Madr], before[m.dof_Madr] + 1.0)
+    held *= 2.0
+    np.testing.assert_array_equal(d.qM[m.dof_Madr], 2.0 * (before[m.dof_Madr] + 1.0))
+    d.qM[m.dof_Madr[1]] = 50.0  # after `held` was read
+    held[0] = 3.0
+    assert d.qM[m.dof_Madr[1]] == 50.0
+    with pytest.raises(ValueError, match="body_awake follows from other fields"):
+        d.body_awake += 1
+
+
 def test_computed_arrays_follow_the_number_of_rows() -> None:
     """Arrays by rows are read while rows come and go; what an earlier read returned keeps its length."""
     m = cardan.MjModel.from_xml_string(

@@ -13,7 +13,7 @@ import numpy as np
 from cardan.jit.memory.fields import DTYPES, Field, Struct
 from cardan.jit.memory.struct import StructMemory
 from cardan.model.fields_derived import BOOLEAN, CONSTANT, MISSING, OF_FLEXES, View, constant
-from cardan.model.renumbered import live
+from cardan.model.renumbered import live, settled
 
 
 def read_only(value: Any) -> Any:
@@ -117,10 +117,15 @@ def _shown(row: View, of_model: bool) -> Callable[..., Any]:
         values = compute(m, d)
         if not values.flags.writeable:
             return values  # it replaces memory that is not allocated
-        # a weak reference, because the data keeps the array
-        return live(d, name, values, partial(_put_back, back, m, ref(d)))
+        owner = ref(d)  # a weak reference, because the data keeps the array
+        return live(d, name, values, partial(_put_back, back, m, owner), partial(_present, compute, m, owner))
 
     return get
+
+
+def _present(compute: Callable[..., np.ndarray], m: Any, d: Any) -> np.ndarray | None:
+    owner = d()
+    return None if owner is None else compute(m, owner)
 
 
 def _put_back(back: Callable[..., None], m: Any, d: Any, values: np.ndarray) -> None:
@@ -135,6 +140,7 @@ def _property(row: View, of_model: bool) -> property:
         return property(shown, doc=row.field.doc)
 
     def put(d: Any, value: Any) -> None:
+        value = settled(value)
         if row.field.is_scalar:
             _unchanged(row, d.model, d, value)
         else:

@@ -28,6 +28,7 @@ from cardan.model.named import DataNames
 from cardan.model.pickling import packed, unpack
 from cardan.model.plugin_life import begin_instances, copy_instances
 from cardan.model.records import Record, RecordList
+from cardan.model.renumbered import settled
 from cardan.model.reset import start_data
 from cardan.model.sleepers import begin_asleep
 from cardan.model.tables import CAPACITIES, COUNTERS, DATA, LIMITED, MODEL, SIZE_NAMES, bytes_of_one
@@ -327,6 +328,7 @@ class MjData(Native, DataNames):
         if put is not None:
             put(self, value)
         elif name in ARRAYS or name in ARENA_FIELDS:
+            value = settled(value)
             set_array(getattr(self, name), name, value)
         elif name.startswith("_") or isinstance(getattr(type(self), name, None), property):
             object.__setattr__(self, name, value)

@@ -42,7 +42,7 @@ from cardan.model.fields_own import REMEMBERED
 from cardan.model.named import ModelNames
 from cardan.model.pickling import packed, unpack
 from cardan.model.plugin_life import number_plugins
-from cardan.model.renumbered import RENUMBERED, RETYPED, widened
+from cardan.model.renumbered import RENUMBERED, RETYPED, settled, widened
 from cardan.model.renumbered import attribute as renumbered_attribute
 from cardan.model.tables import MODEL, SIZE_NAMES
 from cardan.model.user_memory import user_buffers
@@ -405,6 +405,7 @@ class MjModel(Native, ModelNames):
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in ARRAYS or name in RENAMED_ARRAYS:
+            value = settled(value)
             set_array(getattr(self, name), name, value)
         elif name in GROUPS:
             assign_group(getattr(self, name), value, f"MjModel.{name}")

@@ -34,9 +34,18 @@ class Linked(np.ndarray):
     def __array_wrap__(self, array: np.ndarray, context: Any = None, return_scalar: bool = False) -> Any:
         """Return the result of a computation: a plain array or number; if it was made in place, the array itself."""
         if array is self:
+            self._write_back()
             return self
         plain = np.asarray(array)
         return plain[()] if plain.ndim == 0 else plain
+
+    def _write_back(self) -> None:
+        """Change the other array after a computation in place."""
+
+
+def settled(value: Any) -> Any:
+    """Return a copy of a `Linked` array, whose values a later read of the same attribute may renew; else the value."""
+    return np.array(value) if isinstance(value, Linked) else value
 
 
 class RenumberedArray(Linked):
@@ -78,35 +87,60 @@ class WriteThrough(Linked):
 
     _whole: np.ndarray | None = None
     _back: Callable[[np.ndarray], None] | None = None
+    _now: Callable[[], np.ndarray | None] | None = None
 
     def __array_finalize__(self, other: np.ndarray | None) -> None:
         # views share the memory of the whole array; results of computations own theirs
         if isinstance(other, WriteThrough) and self.base is not None:
-            self._whole, self._back = other._whole, other._back
+            self._whole, self._back, self._now = other._whole, other._back, other._now
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        value = settled(value)
+        present = self._now() if self._now is not None and self._is_part() else None
+        if self._whole is not None and present is not None and present.shape == self._whole.shape:
+            self._whole[...] = present  # elements that are not assigned keep what the array itself has now
         super().__setitem__(key, value)
-        if self._whole is not None and self._back is not None and np.may_share_memory(self, self._whole):
+        self._write_back()
+
+    def _is_part(self) -> bool:
+        return self._whole is not None and np.may_share_memory(self, self._whole)
+
+    def _write_back(self) -> None:
+        if self._whole is not None and self._back is not None and self._is_part():
             self._back(self._whole)
 
 
-def write_through(values: np.ndarray, back: Callable[[np.ndarray], None]) -> np.ndarray:
-    """Return `values`, a copy of an array in another form; `back` writes the changed values into the array."""
+def write_through(
+    values: np.ndarray, back: Callable[[np.ndarray], None], now: Callable[[], np.ndarray | None]
+) -> np.ndarray:
+    """Return `values`, a copy of an array in another form, which writes changes into the array itself.
+
+    Args:
+        values: the copy.
+        back: writes the changed copy into the array itself.
+        now: returns the present values of the array in the other form, or None if it is gone.
+    """
     shown = values.view(WriteThrough)
-    shown._whole, shown._back = shown.view(np.ndarray), back
+    shown._whole, shown._back, shown._now = shown.view(np.ndarray), back, now
     return shown
 
 
-def live(owner: Any, name: str, values: np.ndarray, back: Callable[[np.ndarray], None]) -> np.ndarray:
+def live(
+    owner: Any,
+    name: str,
+    values: np.ndarray,
+    back: Callable[[np.ndarray], None],
+    now: Callable[[], np.ndarray | None],
+) -> np.ndarray:
     """Return the array `write_through` of a model or data. Calls with the same name and shape return the same array.
 
     Each call updates its values, so that the array follows changes of the memory when the attribute is read. The array
-    owns its memory: `values` may be a view of another array.
+    owns its memory: `values`, its present values, may be a view of another array.
     """
     kept: dict[str, np.ndarray] = owner.__dict__.setdefault("_live", {})
     shown = kept.get(name)
     if shown is None or shown.shape != values.shape:
-        kept[name] = write_through(values.copy(), back)
+        kept[name] = write_through(values.copy(), back, now)
         return kept[name]
     shown.view(np.ndarray)[...] = values
     return shown
@@ -126,7 +160,10 @@ def widened(data: np.ndarray, relative: np.ndarray) -> np.ndarray:
         data[...] = values[..., :-1]
         relative[...] = values[..., -1] != 0
 
-    return write_through(np.concatenate((data, relative[..., None]), axis=-1), back)
+    def now() -> np.ndarray:
+        return np.concatenate((data, relative[..., None]), axis=-1)
+
+    return write_through(now(), back, now)
 
 
 def retyped(m: Any, name: str) -> np.ndarray:
@@ -138,7 +175,7 @@ def retyped(m: Any, name: str) -> np.ndarray:
     def back(values: np.ndarray) -> None:
         array[...] = values
 
-    return live(m, name, array.astype(RETYPED[name]), back)
+    return live(m, name, array.astype(RETYPED[name]), back, lambda: array.astype(RETYPED[name]))
 
 
 def attribute(name: str, doc: str) -> property:
